@@ -8,37 +8,36 @@ from dataclasses import dataclass
 
 from uuid_utils import uuid7
 
-from activities.learning.lesson_replay import as_repeated, usable_evidence
+from activities.learning.captured_lesson import CapturedLesson, captured_lesson
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
 from contracts.learning.evidence import LessonEvidence
-from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
-from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
+from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import (
+    LEFT_OUT,
+    MAX_NOTE,
     NOT_CARRIED_OUT,
     BaseSkill,
     LintSeverity,
     ProposalState,
     SkillBundleProposal,
     SkillDraft,
+    left_out_commands,
     parameter_entries,
     with_edits,
 )
-from contracts.learning.session import LearningEntryMode, LearnSession
+from contracts.learning.session import LearningEntryMode
 from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
-    captured_parts,
-    compared,
     further_demonstrations,
     shared_task,
-    shown_demonstrations,
     with_further_runs,
     with_optional_steps,
     without_undone_effects,
 )
-from domain.learning.comparison.doubtful import DoubtfulValue, doubtful_values, with_answers
+from domain.learning.comparison.doubtful import DoubtfulValue, doubtful_values, value_note, with_answers
 from domain.learning.comparison.given_inputs import input_note
 from domain.learning.comparison.made_up import MadeUpInput, made_up_inputs
 from domain.learning.comparison.parameter_edits import (
@@ -48,19 +47,19 @@ from domain.learning.comparison.parameter_edits import (
     respoken_answers,
     respoken_edits,
 )
-from domain.learning.comparison.parameters import parameterised, parameters_of
-from domain.learning.comparison.single_demonstration import folders_used, shown_parameters
+from domain.learning.comparison.parameters import parameterised
 from domain.learning.drafting.bundle import content_hash, workflow_graph
+from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
 from domain.learning.drafting.instructions import read_instructions
+from domain.learning.drafting.left_out import DraftedTexts, edits_after
 from domain.learning.drafting.revision import support_packs
-from domain.learning.interpretation.failed_work import failed_work, not_proved, nothing_shown
+from domain.learning.interpretation.failed_work import not_proved
 from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
 from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import questions_for, weakest_required
-from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
-from domain.learning.lesson_folders import lesson_folders
+from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.practice.conditions import unread_note
@@ -96,18 +95,6 @@ class Improved:
         found = self.improvement
         report = lint(found.interpretation, found.draft)
         return ChosenDraft(found.interpretation, found.draft, report, WRITTEN_BY, "")
-
-
-@dataclass(frozen=True)
-class _Capture:
-    """What was recorded in a session, as a draft is made of it."""
-
-    events: Sequence[ObservedActionEvent]
-    boundaries: Sequence[WorkflowBoundary]
-    evidence: LessonEvidence | None
-    demonstrations: Sequence[Sequence[DemonstratedStep]]
-    failed: tuple[ObservedActionEvent, ...]
-    """The commands whose work failed, where none of what was shown was done."""
 
 
 @dataclass(frozen=True)
@@ -196,17 +183,73 @@ class Drafter:
         Raises:
             Refusal: ``REVISION_INVALID`` where an instruction is understood and cannot be carried out.
         """
-        if not request.revision_instructions.strip() or request.revision < 2:
+        says = bool(request.revision_instructions.strip()) or LEFT_OUT in request.edited_now
+        if not says or request.revision < 2:
             return Instructed(request)
         interpretation, draft = self._proposals.drafted(request.proposal_id, request.revision - 1)
-        found = read_instructions(request.revision_instructions, interpretation, draft, request.edited_now)
-        edits = with_edits(request.edits, found.edits)
+        evidence = self._evidence.of_session(request.session.learn_session_id)
+        commands = self._commands(request, draft, evidence)
+        found = read_instructions(
+            request.revision_instructions,
+            interpretation,
+            draft,
+            request.edited_now,
+            commands,
+        )
+        kept = evidence.kept if evidence and evidence.reproduced else ()
+        edits = self._without_what_went(request, with_edits(request.edits, found.edits), commands, kept)
         renamed = {
             str(e["name"]): str(e["new_name"]) for e in parameter_entries(found.edits) if "new_name" in e
         }
         left = " ".join(found.not_understood)
         spoken = respoken_edits(edits, renamed)
         return Instructed(request.changed(edits=spoken, revision_instructions=left), found.not_understood)
+
+    def _commands(
+        self, request: DraftRequest, draft: SkillDraft, evidence: LessonEvidence | None
+    ) -> Commands:
+        """The commands of the draft that is shown, and why none of them can be left out, where none can."""
+        obstacle = ""
+        if request.base is not None:
+            obstacle = "an improvement takes its commands from a demonstration: show it without that command"
+        elif draft.further_demonstrations:
+            obstacle = (
+                "the task was shown several times: remove the command's events from each, or show it anew"
+            )
+        elif evidence is None or not evidence.kept:
+            obstacle = (
+                "the lesson was not replayed, so nobody knows what depends on a command: show it without it"
+            )
+        uses = {use.event_id: use for use in evidence.uses} if evidence else {}
+        return Commands(draft.rehearsal, uses, obstacle)
+
+    def _without_what_went(
+        self, request: DraftRequest, edits: dict[str, object], commands: Commands, kept: Sequence[str]
+    ) -> dict[str, object]:
+        """The edits without those about what went with commands that are newly left out.
+
+        Raises:
+            Refusal: ``REVISION_INVALID`` where one of these cannot be left out.
+        """
+        shown = {one.event_id for one in commands.shown}
+        before = [one for one in kept if one not in shown]
+        wanted = left_out_commands(edits)
+        commands.check([one for one in wanted if one not in before])
+        if set(wanted) == set(before) or request.base is not None:
+            return edits
+        return edits_after(edits, self._drafted(request, before), self._drafted(request, wanted))
+
+    def _drafted(self, request: DraftRequest, left_out: Sequence[str]) -> DraftedTexts:
+        """What the rules draft without a person's edits of it, but without the commands that are left out."""
+        plain = request.changed(edits={LEFT_OUT: list(left_out)}, revision_instructions="")
+        captured = captured_lesson(plain, self._log, self._evidence)
+        found = self.deterministic(plain).interpretation
+        return DraftedTexts(
+            [line for _, line in captured.commands],
+            captured.parameters,
+            found.checkpoints,
+            found.success_conditions,
+        )
 
     def _improved(self, request: DraftRequest, pinned: BaseSkill) -> DraftSummary:
         """A delta on an installed skill; without a demonstration the edits alone are the change."""
@@ -253,7 +296,7 @@ class Drafter:
         )
         return DraftSummary(
             proposal=_proposal(request, interpretation, draft, digest, traces).changed(
-                drafted_by=worded.drafted_by, drafter_note=self._note(request, worded)
+                drafted_by=worded.drafted_by, drafter_note=self._note(request, worded, taught)
             ),
             staged=staged,
             lint_passed=report.passed,
@@ -267,15 +310,18 @@ class Drafter:
             wording=request.wording,
         )
 
-    def _note(self, request: DraftRequest, worded: ChosenDraft) -> str:
+    def _note(self, request: DraftRequest, worded: ChosenDraft, taught: DeterministicDraft | None) -> str:
         """What is to be known of a draft: answers not followed, why it is not a model's, what is left unchecked."""
         session, run = request.session, None
         if session.entry_mode is LearningEntryMode.AUTONOMOUS_AGENT_PRACTICE:
             run = self._practices.find(session.learn_session_id)
         unread = unread_note(run.success_conditions) if run is not None else ""
         evidence = self._evidence.of_session(session.learn_session_id)
-        unused = input_note(self._proposals.answers_to(request), evidence)
-        return clipped(" ".join(filter(None, (unused, worded.note, unread))), 240)
+        answers = self._proposals.answers_to(request)
+        unused = input_note(answers, evidence)
+        values = [one for one in taught.doubts if isinstance(one, DoubtfulValue)] if taught else []
+        unclear = value_note(answers, values, request.edits) if request.base is None else ""
+        return clipped(" ".join(filter(None, (unused, unclear, worded.note, unread))), MAX_NOTE)
 
     def deterministic(self, request: DraftRequest) -> DeterministicDraft:
         """What the rules alone make of the capture.
@@ -284,24 +330,14 @@ class Drafter:
             Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured, ``REVISION_INVALID`` when an
                 edit is about a parameter that was not shown.
         """
-        session = request.session
-        capture = self._capture(session)
-        demonstrations, evidence, failed = capture.demonstrations, capture.evidence, capture.failed
-        if not demonstrations or not session.active_trace_ids:
-            raise Refusal(
-                ErrorCode.INSUFFICIENT_TRACES,
-                nothing_shown(failed),
-                captured_events=len(capture.events),
-                failed_events=[event.event_id for event in failed],
-            )
+        session, captured = request.session, captured_lesson(request, self._log, self._evidence)
+        demonstrations, evidence, drafted = captured.demonstrations, captured.evidence, captured.parameters
         steps = demonstrations[0]
-        comparison = compared(demonstrations)
-        drafted = parameters_of(comparison) if comparison else _shown(capture)
         answers = self._proposals.answers_to(request)
         # An improvement's parameters are the base's: their edits are put on where both come together.
         parameters, doubts, said = drafted, (), dict(request.edits)
         if request.base is None:
-            inputs, unsure = _doubts(capture, drafted) if comparison is None else ((), ())
+            inputs, unsure = _doubts(captured)
             said = with_answers(request.edits, answers, unsure, drafted)
             parameters, doubts = edited_parameters(drafted, said, _spoken_in(steps)), (*inputs, *unsure)
         fixed, renamed = fixed_values(drafted, parameters), renames(drafted, parameters)
@@ -313,8 +349,8 @@ class Drafter:
                 interpretation_id=request.interpretation_id,
                 proposal_id=request.proposal_id,
                 session=session,
-                events=capture.events,
-                boundaries=capture.boundaries,
+                events=captured.events,
+                boundaries=captured.boundaries,
                 answers=answers,
                 edits=edits,
                 unconfirmed=bool(request.questions),
@@ -327,40 +363,30 @@ class Drafter:
         interpretation = without_undone_effects(interpretation, steps)
         interpretation = with_optional_steps(interpretation, shared.optional)
         interpretation = parameterised(
-            interpretation, parameters, edits, names_the_task=comparison is not None
+            interpretation, parameters, edits, names_the_task=captured.comparison is not None
         )
         draft = draft_skill(interpretation, steps, session, edits=edits, evidence=evidence)
         named = edits
         if self._is_to_be_renamed(request, draft):
             named = {**edits, _NAME: other_slug(draft.slug, session.owner_user_id)}
             draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence)
-        unrehearsed = (*map(not_proved, failed), *with_further_runs(draft.unrehearsed, demonstrations))
+        unrehearsed = (
+            *map(not_proved, captured.failed),
+            *with_further_runs(draft.unrehearsed, demonstrations),
+        )
         draft = draft.changed(unrehearsed=unrehearsed)
         return DeterministicDraft(
             session=session,
             steps=steps,
             interpretation=interpretation,
             draft=draft,
-            stated=stated_fields(interpretation, capture.boundaries, edits),
+            stated=stated_fields(interpretation, captured.boundaries, edits),
             edits=named,
             further=further_demonstrations(demonstrations, self._states.of_session(session.learn_session_id)),
             renamed=renamed,
             fixed=fixed,
             doubts=doubts,
             evidence=evidence,
-        )
-
-    def _capture(self, session: LearnSession) -> _Capture:
-        events = self._log.all_of(session.learn_session_id)
-        boundaries = self._log.boundaries_of(session.learn_session_id)
-        evidence = usable_evidence(self._evidence.of_session(session.learn_session_id), events)
-        events = as_repeated(events, evidence)
-        return _Capture(
-            events=events,
-            boundaries=boundaries,
-            evidence=evidence,
-            demonstrations=shown_demonstrations(events, boundaries, evidence),
-            failed=() if evidence and evidence.kept else _failed(events, boundaries),
         )
 
     def _is_to_be_renamed(self, request: DraftRequest, draft: SkillDraft) -> bool:
@@ -379,44 +405,21 @@ class Drafter:
             return as_it_is(base, f"What {wording.model} proposed is no longer kept.")
 
 
-def _failed(
-    events: Sequence[ObservedActionEvent], boundaries: Sequence[WorkflowBoundary]
-) -> tuple[ObservedActionEvent, ...]:
-    """The commands whose work failed, where none of what was shown was done."""
-    parts = captured_parts(events, boundaries)
-    return failed_work([event for part in parts for event in within_capture(part.events, part.marks)])
-
-
 def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSummary:
     """Says what was not carried out, where no model was asked for it."""
     if not not_understood:
         return summary
     said = " ".join(f"“{clipped(one, 80)}”" for one in not_understood)
-    note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 200)} {summary.proposal.drafter_note}".strip(), 240)
+    note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 400)} {summary.proposal.drafter_note}".strip(), MAX_NOTE)
     return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
 
 
-def _shown(capture: _Capture) -> tuple[SkillParameter, ...]:
-    """The parameters of a single demonstration; none where it was not replayed, as its inputs are unknown then."""
-    if capture.evidence is None:
-        return ()
-    events = all_events(capture.demonstrations[0])
-    commands = [(e.terminal.command, e.terminal.working_folder) for e in events if e.terminal]
-    goal = marked_goal(capture.boundaries)
-    folders = folders_used(capture.evidence, lesson_folders(events))
-    return shown_parameters(goal, commands, capture.evidence.inputs, folders)
-
-
-def _doubts(
-    capture: _Capture, drafted: Sequence[SkillParameter]
-) -> tuple[tuple[MadeUpInput, ...], tuple[DoubtfulValue, ...]]:
+def _doubts(captured: CapturedLesson) -> tuple[tuple[MadeUpInput, ...], tuple[DoubtfulValue, ...]]:
     """What to ask about a single demonstration that was replayed: inputs that were made up, and doubtful values."""
-    if capture.evidence is None:
+    if captured.evidence is None or captured.comparison is not None:
         return (), ()
-    events = all_events(capture.demonstrations[0])
-    commands = [(e.event_id, e.terminal.command) for e in events if e.terminal]
-    doubtful = doubtful_values(marked_goal(capture.boundaries), commands, drafted)
-    return made_up_inputs(events, capture.evidence), doubtful
+    doubtful = doubtful_values(marked_goal(captured.boundaries), captured.commands, captured.parameters)
+    return made_up_inputs(all_events(captured.demonstrations[0]), captured.evidence), doubtful
 
 
 def _spoken_in(steps: Sequence[DemonstratedStep]) -> list[str]:

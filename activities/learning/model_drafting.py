@@ -13,6 +13,7 @@ from contracts.base import clipped
 from contracts.errors import Refusal
 from contracts.learning.aggregate import DraftRequest
 from contracts.learning.model_draft import KeptModelEdits, ModelDraftEdits, ModelWording
+from contracts.learning.proposal import left_out_commands
 from domain.learning.model.answer import UnusableAnswer, read_answer
 from domain.learning.model.prompt import ModelQuestion, PromptTooLarge, model_prompt
 from stores.learning.drafts import ModelWordingStore
@@ -55,7 +56,8 @@ class ModelDrafting:
 
     async def _ask(self, endpoint: ModelEndpoint, request: DraftRequest) -> ModelWording:
         read = await asyncio.to_thread(self._drafter.instructed, request)
-        wished = request.revision_instructions.strip() and not read.not_understood
+        is_same_work = left_out_commands(read.request.edits) == left_out_commands(request.edits)
+        wished = request.revision_instructions.strip() and not read.not_understood and is_same_work
         if wished and request.wording is not None and request.wording.edits_blob is not None:
             return request.wording
         request = read.request

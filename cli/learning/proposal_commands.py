@@ -181,6 +181,10 @@ def answer(
     answered = call.api.learn.answer_questions(found.learn_session_id, request)
     call.show(Text(f"{len(collected)} answered, {answered.remaining_questions} left."))
     answer_session(call, answered.session)
+    if not answered.remaining_questions and (
+        note := call.api.learn.proposal(proposal_id).proposal.drafter_note
+    ):
+        warn(note)
 
 
 def show(call: Invocation, session: SessionArgument = None) -> None:

@@ -1,6 +1,6 @@
 """Terminal views of sessions (with the next commands to type), proposals, validation runs and installs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -10,6 +10,7 @@ from rich.text import Text
 from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing, unproved_list
 from cli.platform.own_words import TYPED
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
+from contracts.learning.interpretation import Checkpoint
 from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
@@ -27,7 +28,7 @@ from contracts.learning.validation import (
 from contracts.learning.views.allowed_actions import LearnSessionView
 from contracts.learning.views.portability import ProposalPortability
 from domain.learning.comparison.demonstrations import in_some_only
-from domain.learning.conditions.stated_conditions import marked
+from domain.learning.conditions.stated_conditions import NOT_TESTED, marked
 from domain.learning.interpretation.meaningful import lets_in
 
 
@@ -221,7 +222,10 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
                 ("not when", meaning.non_use_conditions),
                 ("it worked when", marked(meaning.success_conditions, detail.untested)),
                 ("tested besides", detail.also_tested),
-                ("on the way", tuple(f"{c.goal}: {c.success_condition}" for c in meaning.checkpoints)),
+                (
+                    "on the way",
+                    tuple(_checkpoint(c, detail.untested_checkpoints) for c in meaning.checkpoints),
+                ),
                 (
                     "shown in part only",
                     tuple(f"{o.label}, {in_some_only(o)}" for o in meaning.optional_steps),
@@ -356,6 +360,11 @@ def _proposal_facts(proposal: SkillBundleProposal) -> RenderableType:
             )
         ),
     )
+
+
+def _checkpoint(checkpoint: Checkpoint, untested: Collection[str]) -> str:
+    said = f"{checkpoint.goal}: {checkpoint.success_condition}"
+    return f"{said} ({NOT_TESTED})" if checkpoint.checkpoint_id in untested else said
 
 
 def _listing(title: str, items: Iterable[str]) -> RenderableType:

@@ -17,6 +17,7 @@ from contracts.base import (
     Text160,
     Text240,
     Text400,
+    Text1000,
     Text2000,
     UtcTime,
     Uuid,
@@ -28,6 +29,9 @@ from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.observation import MAX_FOLDERS, LessonFolder
 from contracts.learning.validation import OverallResult
 
+MAX_NOTE = 1000
+"""The longest note of a draft, in characters: all that answers and words of a revision left open."""
+
 
 class ProposalRound(Contract):
     """One draft, and what came of testing it."""
@@ -37,7 +41,7 @@ class ProposalRound(Contract):
     title: Text160
     content_hash: Sha256
     drafted_by: Text120
-    drafter_note: Text240 = ""
+    drafter_note: Text1000 = ""
     drafted_at: UtcTime
     tested: OverallResult | None = Field(default=None, description="The newest run's result, if any.")
 
@@ -77,13 +81,24 @@ PARAMETERS = "parameters"
 """The edited field that holds changes of parameters, each of which names its parameter as it is called then."""
 
 
+LEFT_OUT = "left_out"
+"""The edited field that holds the ids of the commands that are left out of the method."""
+
+
+def left_out_commands(edits: Mapping[str, object]) -> tuple[str, ...]:
+    """The ids of the commands that checked edits leave out."""
+    return tuple(cast("Sequence[str]", edits.get(LEFT_OUT, ())))
+
+
 def with_edits(kept: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
     """All edits of a proposal after ``new``: a field set again is replaced, a parameter's edits add up.
 
     Both are checked edits. What is kept about a parameter goes by its drafted name; an empty list of parameters
-    takes all their edits back.
+    takes all their edits back. Commands that are left out add up too, and an empty list puts them back.
     """
     edits = {**kept, **new}
+    if new.get(LEFT_OUT):
+        edits[LEFT_OUT] = list(dict.fromkeys((*left_out_commands(kept), *left_out_commands(new))))
     if PARAMETERS not in new:
         return edits
     added = parameter_entries(new)
@@ -185,7 +200,7 @@ class SkillBundleProposal(VersionedContract):
     primary_capability_id: Text160 | None = None
     support_pack_refs: tuple[Text240, ...] = ()
     drafted_by: Text120 = Field(default=DETERMINISTIC, description="Who worded it: the rules, or model:NAME.")
-    drafter_note: Text240 = Field(
+    drafter_note: Text1000 = Field(
         default="",
         description="Why a model that was asked did not word it, what of it a person has stated, or which words of "
         "the revision or of the answers were not carried out.",

@@ -126,6 +126,9 @@ class ProposalDetailResponse(SessionActions):
     untested: tuple[Text240, ...] = Field(
         default=(), description="Of the conditions of success those that nothing tests: a person looks."
     )
+    untested_checkpoints: tuple[Text80, ...] = Field(
+        default=(), description="The ids of the checkpoints whose condition nothing tests: a person looks."
+    )
     also_tested: tuple[Text240, ...] = Field(
         default=(), description="What is tested beside the conditions of success that are stated."
     )

@@ -34,7 +34,7 @@ from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
-from domain.learning.conditions.stated_conditions import also_tested
+from domain.learning.conditions.stated_conditions import also_tested, untested_checkpoints
 from domain.learning.drafting.graph_picture import review_graph
 from domain.learning.drafting.revision import document_dependencies
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
@@ -281,6 +281,15 @@ class ProposalReads:
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
             untested=bundle.draft.untested,
+            untested_checkpoints=tuple(
+                sorted(
+                    untested_checkpoints(
+                        bundle.interpretation,
+                        bundle.draft.conditions,
+                        tests_files=bool(bundle.draft.rehearsal),
+                    )
+                )
+            ),
             also_tested=also_tested(
                 bundle.draft.conditions,
                 bundle.interpretation.success_conditions,

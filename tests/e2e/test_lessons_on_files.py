@@ -56,6 +56,50 @@ async def shown(stack: Stack, desk: Path, commands: tuple[str, ...], goal: str) 
     return alice
 
 
+async def test_a_command_that_is_left_out_in_words_takes_what_rested_on_it_along(
+    stack: Stack, tmp_path: Path
+) -> None:
+    commands = (
+        "sort -t, -k2,2nr stock.csv > sorted.csv",
+        "head -n 3 sorted.csv > top.csv",
+        "wc -l < stock.csv > count.txt",
+        "cp stock.csv stock.bak",
+        "rm sorted.csv",
+    )
+    alice, before = await taught(stack, tmp_path / "desk", commands)
+    path = f"/api/learn/proposals/{alice.proposal_id}"
+    assert "stock.bak" in str(before["interpretation"]["checkpoints"])
+    status, error = await alice.refused(
+        "POST", f"{path}/revise", {"revision_instructions": "leave out the step that makes the sorted list"}
+    )
+    assert (status, error["code"]) == (422, "REVISION_INVALID")
+    assert "“head -n 3 sorted.csv > top.csv” uses sorted.csv, which it makes" in error["message"]
+
+    unknown = {"revision_instructions": "", "edited_fields": {"left_out": [alice.proposal_id]}}
+    status, error = await alice.refused("POST", f"{path}/revise", unknown)
+    assert (status, error["code"]) == (422, "REVISION_INVALID")
+
+    words = {"revision_instructions": "Call it Top of the stock. Do not delete the sorted list, drop the cp."}
+    detail = await alice.propose_act("revise", words)
+    assert detail["proposal"]["drafter_note"] == ""
+    checkpoints = str(detail["interpretation"]["checkpoints"])
+    assert "stock.bak" not in checkpoints
+    assert "count.txt" in checkpoints
+    assert "sorted.csv" in checkpoints
+    files = {one["path"]: one["content"] for one in (await alice.ok("GET", f"{path}/files"))["files"]}
+    assert "stock.bak" not in str(files)
+    assert "rm sorted.csv" not in str(files)
+    assert "sorted.csv" in files["tests/success.json"]
+    await alice.prove()
+
+    twice = await alice.propose_act("revise", {"revision_instructions": "drop the wc"})
+    assert "count.txt" not in str(twice["interpretation"]["checkpoints"])
+    assert twice["proposal"]["title"] == "Top of the stock"
+    back: dict[str, Any] = {"revision_instructions": "look again", "edited_fields": {"left_out": []}}
+    again = await alice.propose_act("revise", back)
+    assert again["interpretation"]["checkpoints"] == before["interpretation"]["checkpoints"]
+
+
 async def test_a_doubtful_number_is_asked_about_first_and_becomes_a_parameter_by_the_answer(
     stack: Stack, tmp_path: Path
 ) -> None:

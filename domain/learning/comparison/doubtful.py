@@ -83,6 +83,17 @@ class DoubtfulValue:
             return f"No, it may change; call it {self.parameter}"
         return f"Yes, always {self.value}"
 
+    @property
+    def unsettled(self) -> str:
+        """That it is not known whether it is always so, what holds therefore, and how to say otherwise."""
+        value, asked = clipped(self.value, 40), f"{clipped(self.value, 40)} is always the {self.noun}"
+        if self.parameter is None:
+            return (
+                f"{asked}: it stays {value}. If it may change, revise: make {value} a parameter called NAME."
+            )
+        name = self.parameter
+        return f"{asked}: it stays the parameter {name}. If it is always {value}, revise: make {name} fixed."
+
 
 def doubtful_values(
     goal: str, commands: Sequence[tuple[str, str]], parameters: Sequence[SkillParameter]
@@ -138,33 +149,97 @@ def with_answers(
     return {**edits, PARAMETERS: entries}
 
 
-_YES = re.compile(r"(?i)(?:yes|y|yep|always|fixed|constant|true|correct|right|ok|okay|sure|keep)\b")
+def value_note(
+    answers: Iterable[tuple[LearningQuestion, LearningAnswer]],
+    doubts: Sequence[DoubtfulValue],
+    edits: Mapping[str, object],
+) -> str:
+    """Which answers about values were not understood, what holds, and how to say it; empty where all were.
+
+    What ``edits`` have settled since is not told.
+    """
+    known = {one.value: one for one in doubts}
+    settled = {str(entry.get("value") or entry["name"]) for entry in parameter_entries(edits)}
+    told: list[str] = []
+    for question, answer in answers:
+        if question.field is not QuestionField.PARAMETER:
+            continue
+        said, about = clipped(" ".join(answer.answer.split()), 60), question.about or ""
+        doubt = known.get(about)
+        if doubt is None:
+            told.append(f"“{said}” is about {clipped(about, 40)}, which no command shows any more.")
+        elif _read(answer.answer, question) is None and settled.isdisjoint((about, doubt.parameter)):
+            told.append(f"“{said}” does not say whether {doubt.unsettled}")
+    return " ".join(told)
+
+
+_YES = re.compile(
+    r"(?i)(?:yes|y|yep|always|fixed|constant|true|correct|right|ok|okay|sure|keep|the same|"
+    r"(?:it |this |that )?(?:stays?|remains?|is (?:always|fixed|constant|the same)|"
+    r"(?:never|does not|doesn['’]t|do not|don['’]t|will not|won['’]t|cannot|can['’]t|must not) "
+    r"(?:changes?|vary|varies|differs?))|(?:it is |it's )?(?:no|not an?) parameter)\b"
+)
 _NO = re.compile(
     r"(?i)(?:no|n|nope|never|sometimes|not always|it (?:may|can|could|should)|(?:it )?(?:varies|changes|depends)|"
     r"a parameter|parameter)\b"
 )
 _NAMED = re.compile(r"(?i)(?:\bcall(?:ed)?(?: it)?|\bnamed?(?: it)?|\bas)\s+[`“\"']?([a-zÀ-ɏ][\w -]{0,39})")
 _BARE_NAME = re.compile(r"[`“\"']?([A-Za-zÀ-ɏ][\w-]{1,39})[`”\"']?\.?")
+_NO_NAMES = name_set(
+    "hm hmm huh maybe perhaps possibly probably unsure idk dunno what why when who how which skip pass later unknown "
+    "none nothing something anything whatever help change changes different both either neither usually mostly normally"
+)
+"""Single words that answer nothing and name no parameter."""
+
+_VARIES = re.compile(
+    r"(?i)\b(?:may|might|can|could|sometimes|var(?:y|ies)|chang(?:e|es)|differ\w*|depend\w*|another|others?|call(?:ed)?|"
+    r"a parameter)\b"
+)
+_STAYS = re.compile(r"(?i)\b(?:always|fixed|constant|same|keep|stays?|remains?|yes)\b")
+_DENIED = re.compile(r"(?i)\b(?:not|no|never|cannot)\b|n['’]t\b")
 _AS_SUGGESTED = re.compile(r"(?i)as suggested[.!]*")
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What an answer says of a value, and what it calls the parameter."""
+
+    may_change: bool
+    name: str = ""
+
+
+def _read(text: str, question: LearningQuestion) -> _Said | None:
+    """What the answer says; ``None`` where it says nothing of it, both, or another value."""
+    answer = text.strip()
+    if _AS_SUGGESTED.fullmatch(answer):
+        answer = question.suggestion or ""
+    if says_yes := _YES.match(answer):
+        rest = answer[says_yes.end() :]
+        return None if _VARIES.search(rest) and not _DENIED.search(rest) else _Said(may_change=False)
+    says_no = _NO.match(answer)
+    rest = answer[says_no.end() :].strip(" ,:;.–-") if says_no else answer
+    bare = _BARE_NAME.fullmatch(rest)
+    if bare and bare.group(1).lower() in _NO_NAMES:
+        return None
+    named = _NAMED.search(answer) or bare
+    if named:
+        return _Said(may_change=True, name=named.group(1))
+    is_other = bool(re.search(r"\d", rest)) or (_STAYS.search(rest) and not _DENIED.search(rest))
+    return _Said(may_change=True) if says_no and not is_other else None
 
 
 def _entry(
     text: str, question: LearningQuestion, doubt: DoubtfulValue, taken: Sequence[str]
 ) -> dict[str, Any] | None:
-    answer = text.strip()
-    if _AS_SUGGESTED.fullmatch(answer):
-        answer = question.suggestion or ""
-    if _YES.match(answer):
-        return {"name": doubt.parameter, "fixed": True} if doubt.parameter else None
-    says_no = _NO.match(answer)
-    rest = answer[says_no.end() :].strip(" ,:;.–-") if says_no else answer
-    named = _NAMED.search(answer) or _BARE_NAME.fullmatch(rest)
-    if not says_no and not named:
+    said = _read(text, question)
+    if said is None:
         return None
-    name = identifier(named.group(1)) if named else identifier(doubt.noun)
+    if not said.may_change:
+        return {"name": doubt.parameter, "fixed": True} if doubt.parameter else None
+    name = identifier(said.name or doubt.noun)
     if doubt.parameter is None:
         return {"name": distinct(name, taken), "value": doubt.value}
-    if name == doubt.parameter or not named:
+    if name == doubt.parameter or not said.name:
         return None
     return {"name": doubt.parameter, "new_name": distinct(name, taken)}
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from contracts.learning.evidence import CommandUse, LessonEvidence
 from contracts.learning.observation import ObservedActionEvent, TerminalObservation
+from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.questions import QuestionField
 from domain.learning.commands.command_line import parts_of, scripts_run
 from domain.learning.commands.shell_grammar import (
@@ -68,7 +69,7 @@ def made_up_inputs(
         if path is not None and path not in read and (path in made or _creates(terminal, path)):
             made.setdefault(path, []).append(event.event_id)
     excluded = _programs(terminals) | {script.path for script in evidence.scripts}
-    folders = _made_folders(terminals)
+    folders = made_folders(terminals)
     found = (
         MadeUpInput(path, tuple(ids))
         for path, ids in made.items()
@@ -119,7 +120,8 @@ def _programs(terminals: Iterable[TerminalObservation]) -> set[str]:
     return {path for one in terminals for path in scripts_run(one.command, one.working_folder)}
 
 
-def _made_folders(terminals: Iterable[TerminalObservation]) -> set[str]:
+def made_folders(terminals: Iterable[TerminalObservation | RehearsalCommand]) -> set[str]:
+    """The folders that the commands make by their names, with those that they lie in."""
     named = {
         posixpath.normpath(posixpath.join(one.working_folder, operand))
         for one in terminals

@@ -106,7 +106,7 @@ def _refuse_taken(
 
 def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
     """A parameter of a value that a command shows; the value is optional, since the demonstration gives one."""
-    if not _is_shown(value, commands):
+    if not is_shown(value, commands):
         raise _refusal(
             f"{name}/value",
             f"“{clipped(value, 60)}” is in no command of the demonstration, nor a folder that it worked in",
@@ -120,7 +120,7 @@ def _added(name: str, value: str, commands: Sequence[str]) -> SkillParameter:
     )
 
 
-def _is_shown(value: str, commands: Sequence[str]) -> bool:
+def is_shown(value: str, commands: Sequence[str]) -> bool:
     whole = rf"(?<!\d){re.escape(value)}(?!\d)" if value[:1].isdigit() else re.escape(value)
     return any(re.search(whole, command) for command in commands)
 
@@ -316,7 +316,7 @@ def with_known(
         for old in [carried.pop(p.name, None)]
     ]
     lines = taught.lines
-    left = (p for p in carried.values() if not lines or _is_shown(p.examples[0], lines))
+    left = (p for p in carried.values() if not lines or is_shown(p.examples[0], lines))
     return (*found, *left)[:MAX_PARAMETERS]
 
 

@@ -18,6 +18,7 @@ from contracts.learning.interpretation import (
 )
 from domain.learning.commands.command_line import looks_like_path
 from domain.learning.comparison.comparison import Comparison, TextRole, Variable
+from domain.learning.comparison.months import as_one_month, month_of
 from domain.learning.interpretation.naming import identifier, listed
 from domain.learning.redaction.redaction import redact
 
@@ -100,7 +101,7 @@ def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
                 required=all(variable.values),
             )
         )
-    return tuple(found)
+    return as_one_month(found)
 
 
 def parameter_schema(parameters: Sequence[SkillParameter]) -> dict[str, JsonValue]:
@@ -219,6 +220,8 @@ def _name_given(before: Sequence[str]) -> str | None:
 
 
 def _name_by_shape(given: Sequence[str], kind: ParameterType) -> str | None:
+    if all(map(month_of, given)):
+        return "month"
     if kind is ParameterType.DATE:
         return "date" if any(_DAY.fullmatch(value) for value in given) else "month"
     return next((name for name, shape in _SHAPES if all(shape.fullmatch(v) for v in given)), None)

@@ -15,8 +15,9 @@ from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, Ski
 from contracts.learning.observation import LessonFolder
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
 from domain.learning.commands.shell_places import value_places
+from domain.learning.comparison.months import as_one_month, months_in
 from domain.learning.comparison.parameter_places import is_name_at
-from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called
+from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called, type_of
 from domain.learning.comparison.purposes import purpose_of
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
@@ -34,8 +35,6 @@ _DATES = (
     ("date", ParameterType.DATE, re.compile(r"(?<![\d.-])(?:19|20)\d\d-\d\d-\d\d(?!\d)")),
     ("date", ParameterType.TEXT, re.compile(rf"\b\d{{1,2}}\.? {_MONTH_NAMES} (?:19|20)\d\d\b")),
     ("date", ParameterType.TEXT, re.compile(r"(?<![\d.])\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d(?!\d)")),
-    ("month", ParameterType.TEXT, re.compile(rf"\b{_MONTH_NAMES} (?:19|20)\d\d\b")),
-    ("month", ParameterType.DATE, re.compile(r"(?<![\d.-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-]\d|\d)")),
     ("version", ParameterType.TEXT, re.compile(rf"(?:(?<![\w.])|{_BEHIND_V})\d+\.\d+\.\d+(?![\w.]*\d)")),
     ("version", ParameterType.TEXT, re.compile(rf"{_BEHIND_V}\d+\.\d+(?![\w.]*\d)")),
     ("year", ParameterType.NUMBER, re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w.-]*\d)")),
@@ -130,7 +129,7 @@ def shown_parameters(
                 required=one.required,
             )
         )
-    return tuple(parameters)
+    return as_one_month(parameters)
 
 
 def folders_used(evidence: LessonEvidence, lesson: Sequence[LessonFolder] = ()) -> tuple[str, ...]:
@@ -251,6 +250,8 @@ def _file_name(path: str) -> str:
 
 
 def _dates(text: str) -> Iterator[_Found]:
+    for month in months_in(text):
+        yield _Found("month", type_of((month,)), month)
     for name, kind, pattern in _DATES:
         for match in pattern.finditer(text):
             yield _Found(name, kind, match.group(0))

@@ -1,14 +1,16 @@
 """What is tested of the conditions of success: those that were proven, and a person's where they can be read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
-from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition
-from contracts.learning.interpretation import SkillParameter
+from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
+from contracts.learning.interpretation import SemanticWorkflowInterpretation, SkillParameter
 from domain.learning.checkpoints.checkpoint_lint import same_state
 from domain.learning.comparison.parameters import ParameterWording, placeholder
-from domain.learning.conditions.condition_reading import read_condition
+from domain.learning.conditions.condition_reading import THERE, read_condition
+from domain.learning.conditions.path_patterns import matching
 
 NOT_TESTED = "not tested: a person looks"
 """Said of a condition that no rehearsal and no trial can check."""
@@ -20,6 +22,8 @@ class StatedConditions:
 
     tested: tuple[ProofCondition, ...]
     untested: tuple[str, ...] = ()
+    tests_files: bool = True
+    """Whether a rehearsal looks which of the observed files are there; not where no command can be repeated."""
 
 
 def stated_conditions(
@@ -27,6 +31,8 @@ def stated_conditions(
     proven: Sequence[ProofCondition],
     shown_before: Sequence[str],
     parameters: Sequence[SkillParameter],
+    *,
+    tests_files: bool = True,
 ) -> StatedConditions:
     """What is tested where a person states the conditions of success.
 
@@ -48,7 +54,7 @@ def stated_conditions(
             untested.append(words)
         elif not any(_is_same(condition, one) for one in tested):
             tested.append(condition)
-    return StatedConditions(tuple(tested[:MAX_CONDITIONS]), tuple(untested))
+    return StatedConditions(tuple(tested[:MAX_CONDITIONS]), tuple(untested), tests_files)
 
 
 def also_tested(
@@ -64,6 +70,53 @@ def also_tested(
 def marked(statements: Sequence[str], untested: Sequence[str]) -> tuple[str, ...]:
     """The statements, those that nothing tests saying so."""
     return tuple(f"{one} ({NOT_TESTED})" if one in untested else one for one in statements)
+
+
+def untested_checkpoints(
+    interpretation: SemanticWorkflowInterpretation,
+    tested: Sequence[ProofCondition],
+    *,
+    tests_files: bool = True,
+) -> frozenset[str]:
+    """The ids of the checkpoints whose condition nothing tests.
+
+    One is tested where it says what a condition says, or that observed files are there or gone: a rehearsal looks at
+    them, with ``tests_files``.
+    """
+    formal = _Formal(interpretation.parameters)
+    statements = [formal(one.statement) for one in tested]
+    files = interpretation.observed_effects if tests_files else ()
+    there = {one.path for one in files if one.kind == "file_exists"}
+    gone = {one.path for one in files if one.kind == "file_absent"}
+    subjects = [one.path.partition(": ")[0] for one in tested if one.path.startswith("git in ")]
+
+    def is_tested(said: str) -> bool:
+        if any(same_state(formal(said), one) for one in statements):
+            return True
+        words = _with_values(said, interpretation.parameters)
+        if files := _PRESENCE.fullmatch(words.rstrip(".")):
+            known = gone if files["gone"] else there
+            return all(matching(name, known) for name in _names(files["names"]))
+        condition = read_condition(words, [*subjects, "git"])
+        if condition is None:
+            return False
+        known = {(ConditionKind.EXISTS, THERE): there, (ConditionKind.ABSENT, ""): gone}.get(
+            (condition.kind, condition.argument), set()
+        )
+        return bool(matching(condition.path, known)) or any(_is_same(condition, one) for one in tested)
+
+    return frozenset(
+        one.checkpoint_id for one in interpretation.checkpoints if not is_tested(one.success_condition)
+    )
+
+
+_PRESENCE = re.compile(r"The files? (?P<names>.+?) (?:exists?|(?P<gone>no longer exists?))")
+_OTHERS = re.compile(r"\d+ others")
+
+
+def _names(listed: str) -> list[str]:
+    """The names in "a.txt, b.txt and 3 others"."""
+    return [one for one in re.split(r", | and ", listed) if not _OTHERS.fullmatch(one)]
 
 
 class _Formal:

@@ -23,6 +23,7 @@ from domain.learning.conditions.stated_conditions import (
     also_tested,
     marked,
     stated_conditions,
+    untested_checkpoints,
 )
 from domain.learning.drafting.bundle import TOOL_BINDINGS, capability_manifest
 from domain.learning.drafting.demonstrated_work import DemonstratedWork
@@ -150,6 +151,9 @@ def _document(
         use_conditions=interpretation.use_conditions,
         non_use_conditions=interpretation.non_use_conditions,
         checkpoints=interpretation.checkpoints,
+        untested_checkpoints=untested_checkpoints(
+            interpretation, stated.tested, tests_files=stated.tests_files
+        ),
         success_conditions=marked(conditions, stated.untested),
         also_tested=also_tested(stated.tested, conditions, parameters),
         inputs=inputs_to_ask_for(work),
@@ -216,9 +220,9 @@ def _stated(
     """What is tested: what was proven, and where a person states the conditions, those of them that can be read."""
     proven = evidence.conditions if evidence else ()
     if not states_success(interpretation, edits):
-        return StatedConditions(proven)
+        return StatedConditions(proven, tests_files=can_be_tested)
     if not can_be_tested:
-        return StatedConditions((), interpretation.success_conditions)
+        return StatedConditions((), interpretation.success_conditions, tests_files=False)
     return stated_conditions(
         interpretation.success_conditions, proven, proven_statements(evidence), interpretation.parameters
     )

@@ -242,7 +242,8 @@ def _renderings(
     }
     edits = {**phrases, **source.edits}
     if source.shown is None:
-        said = StatedConditions(base.draft.conditions, base.draft.untested)
+        tests_files = bool(base.draft.rehearsal)
+        said = StatedConditions(base.draft.conditions, base.draft.untested, tests_files)
         old = _in_words(base, base.interpretation, source.session, phrases, said)
         if states_success(interpretation, source.edits):
             said = stated_conditions(
@@ -250,6 +251,7 @@ def _renderings(
                 base.draft.conditions,
                 base.interpretation.success_conditions,
                 interpretation.parameters,
+                tests_files=tests_files,
             )
         return old, _in_words(base, interpretation, source.session, edits, said)
     steps, evidence = source.shown.steps, source.shown.evidence

@@ -43,7 +43,7 @@ _TO = r"\s*(?:\bto(?: be| say| read)?\b|\bwith\b|\binto\b|\bby\b|->|→|:)\s*:?\
 # Checkpoints
 
 
-@_rule(rf"{_REMOVE} (.+)")
+@_rule(rf"{_REMOVE} (.+)", r"(?:leave|take|cut) (.+) out")
 def _remove(revision: Revision, match: re.Match[str]) -> Revision | None:
     said = match.group(1)
     if _is_condition(said):
@@ -52,6 +52,9 @@ def _remove(revision: Revision, match: re.Match[str]) -> Revision | None:
         return _remove_trigger(revision, said)
     if re.match(r"(?i)(?:the )?parameter\b", said):
         return _fixed(revision, said)
+    commands = revision.commands.removed(said)
+    if commands is not None:
+        return revision.without_commands(commands)
     positions = revision.steps.named(said)
     if positions is None:
         return None
@@ -267,6 +270,15 @@ def _use(revision: Revision, match: re.Match[str]) -> Revision:
 def _trigger(revision: Revision, match: re.Match[str]) -> Revision:
     name = "negative_triggers" if match.group("no") else "trigger_phrases"
     return revision.with_more(name, match.groups()[-1])
+
+
+@_rule(
+    r"(?:do not|don't|don’t|never|no need to|(?:you|it) (?:need not|should not|must not)|stop) (\w+)(?: (.+))?",
+    r"no (\w+ing)(?: of)?(?: (.+))?",
+)
+def _not_done(revision: Revision, match: re.Match[str]) -> Revision | None:
+    commands = revision.commands.undone(match.group(1).lower(), match.group(2) or "")
+    return revision.without_commands(commands) if commands else None
 
 
 def _remove_trigger(revision: Revision, said: str) -> Revision:

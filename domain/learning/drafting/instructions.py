@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillDraft
+from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instruction_rules import RULES
 from domain.learning.drafting.revised_draft import Revision
 from domain.learning.drafting.revision import check_edits
@@ -28,14 +29,17 @@ def read_instructions(
     interpretation: SemanticWorkflowInterpretation,
     draft: SkillDraft,
     edited: Collection[str] = (),
+    commands: Commands | None = None,
 ) -> ReadInstructions:
     """What ``text`` asks to change about a draft; words about a field that is ``edited`` beside them are left over.
 
+    ``commands`` are those of the draft, where some may be left out.
+
     Raises:
         Refusal: ``REVISION_INVALID`` where it is understood and cannot be done: there is no such step or parameter,
-            or the result would be no valid edit.
+            or the result would be no valid edit, or others use what a command makes that is to be left out.
     """
-    revision = Revision(interpretation, draft)
+    revision = Revision(interpretation, draft, commands=commands or Commands())
     left: list[str] = []
     for sentence in _sentences(text):
         after = _carried_out(sentence, revision)
@@ -43,6 +47,7 @@ def read_instructions(
             left.append(sentence)
         else:
             revision = after
+    revision.commands.check(revision.left_out)
     return ReadInstructions(check_edits(revision.edits()), tuple(left))
 
 

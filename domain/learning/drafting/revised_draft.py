@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
-from contracts.learning.proposal import PARAMETERS, SkillDraft
+from contracts.learning.proposal import LEFT_OUT, PARAMETERS, SkillDraft
+from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instruction_places import Places, refused, unquoted
 
 STEP = r"step|check ?point"
@@ -25,6 +26,8 @@ class Revision:
     lists: dict[str, Texts] = field(default_factory=dict[str, Texts])
     fields: dict[str, object] = field(default_factory=dict[str, object])
     parameters: tuple[dict[str, object], ...] = ()
+    commands: Commands = field(default_factory=Commands)
+    left_out: Texts = ()
 
     @property
     def steps(self) -> Places:
@@ -85,6 +88,10 @@ class Revision:
         """With a change of a parameter, as ``parameters`` of a revision takes it."""
         return replace(self, parameters=(*self.parameters, entry))
 
+    def without_commands(self, event_ids: Sequence[str]) -> "Revision":
+        """Without these commands of the method."""
+        return replace(self, left_out=tuple(dict.fromkeys((*self.left_out, *event_ids))))
+
     def edits(self) -> dict[str, object]:
         """As fields of a revision."""
         found: dict[str, object] = {
@@ -101,4 +108,6 @@ class Revision:
             about[entry["name"]] = {**about.get(entry["name"], {}), **entry}
         if about:
             found[PARAMETERS] = list(about.values())
+        if self.left_out:
+            found[LEFT_OUT] = list(self.left_out)
         return found

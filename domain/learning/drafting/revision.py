@@ -19,7 +19,7 @@ from contracts.learning.interpretation import (
     ParameterType,
     ProjectScope,
 )
-from contracts.learning.proposal import LearningDocumentDependency, SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import LEFT_OUT, LearningDocumentDependency, SkillBundleProposal, SkillDraft
 from contracts.plain_problems import field_problems
 from domain.learning.redaction.redaction import redact
 
@@ -304,6 +304,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "checkpoints": _checkpoints,
     "parameters": _parameters,
     DEPENDENCIES: _dependencies,
+    LEFT_OUT: _texts(36, 0),
 }
 
 

@@ -7,7 +7,7 @@ live under ``metadata``, whose values are texts. Parsing loses no byte.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
@@ -15,6 +15,7 @@ from contracts.errors import ErrorCode, Refusal
 from contracts.learning.interpretation import Checkpoint
 from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, PARAMETER_SECTION, TECHNIQUES
 from contracts.learning.session import LearnExecutionMode
+from domain.learning.conditions.stated_conditions import NOT_TESTED, marked
 from domain.learning.interpretation.naming import listed, lower_first, plain, sentence, without_stop
 from domain.platform.frontmatter import FrontmatterLimits, FrontmatterProblem, read_frontmatter
 
@@ -86,6 +87,8 @@ class SkillDocument:
     capability_id: str
     execution_mode: LearnExecutionMode
     also_tested: Sequence[str] = ()
+    untested_checkpoints: Collection[str] = ()
+    """The ids of those whose condition nothing tests."""
     parameters: Sequence[str] = ()
     method: Sequence[MethodFact] = ()
     techniques: Sequence[str] = ()
@@ -238,10 +241,15 @@ def _bullets(items: Sequence[str], code: _CodeType) -> str:
 def _checkpoints(document: SkillDocument, code: _CodeType) -> str:
     lines = [_ORDER[document.execution_mode], ""]
     for number, checkpoint in enumerate(document.checkpoints, start=1):
+        untested = checkpoint.checkpoint_id in document.untested_checkpoints
         goal, condition = sentence(checkpoint.goal), sentence(checkpoint.success_condition)
         lines.append(f"{number}. **{code(goal)}** ({checkpoint.checkpoint_id})")
         if condition != goal:
-            lines.append(f"   Verify: {code(lower_first(condition))}")
+            stated = (checkpoint.success_condition,)
+            (verified,) = marked(stated, stated if untested else ())
+            lines.append(f"   Verify: {code(lower_first(sentence(verified)))}")
+        elif untested:
+            lines.append(f"   Verify: {NOT_TESTED}.")
     return "\n".join(lines)
 
 

@@ -46,7 +46,7 @@ def contributing(commands: Sequence[str], uses: Sequence[CommandUse], changed: C
     later: list[str] = []
     for command, use in reversed([*zip(commands, uses, strict=True)]):
         touched = {collapsed(path) for path in (*use.written, *use.removed)}
-        is_needed = bool(touched & needed) or _defines_for(command, later)
+        is_needed = bool(touched & needed) or defines_for(command, later)
         if not is_needed:
             left_out.append(LeftOutCommand(event_id=use.event_id, reason=_reason(use, touched)))
             continue
@@ -137,7 +137,8 @@ def parent_folders(path: str) -> list[str]:
     return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
-def _defines_for(command: str, later: Sequence[str]) -> bool:
+def defines_for(command: str, later: Sequence[str]) -> bool:
+    """Whether the command sets something in the shell that a later one uses."""
     programs = {part.program for part in parts_of(command)}
     if programs & _SHELL_STATE:
         return bool(later)

@@ -21,6 +21,7 @@ from domain.learning.commands.command_safety import external_send_reason, holds_
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from domain.learning.commands.shell_places import Quoting, ValuePlace, with_values
 from domain.learning.commands.typing_programs import EDITORS
+from domain.learning.comparison.months import ContradictingMonths, SameMonth
 from domain.learning.comparison.parameter_places import ParameterPlaces
 from domain.learning.comparison.parameters import fits, placeholder
 from domain.learning.lesson_folders import outermost
@@ -109,8 +110,10 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
 
     Raises:
         Refusal: ``VALIDATION_FAILED`` where a value is missing, unknown, of another type, or cannot be put in its
-            place; ``TRIAL_NOT_POSSIBLE`` where a step cannot be carried out in a sandbox, or there is none.
+            place, or two are of different months that are one; ``TRIAL_NOT_POSSIBLE`` where a step cannot be carried
+            out in a sandbox, or there is none.
     """
+    values = _with_one_month(parameters, values)
     _refuse_names(parameters, values)
     known = {p.name: p for p in parameters}
     changed = {name: value for name, value in values.items() if value != known[name].examples[0]}
@@ -137,6 +140,17 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
             f"{_listed(unused)}: no command shows this value, so a trial cannot give it another one; leave it out.",
         )
     return trial
+
+
+def _with_one_month(parameters: Sequence[SkillParameter], values: Mapping[str, str]) -> dict[str, str]:
+    """The values, what is another spelling of a given month following it."""
+    try:
+        return SameMonth(parameters).completed(values)
+    except ContradictingMonths as found:
+        raise _invalid(
+            found.names,
+            f"{_listed(found.names)} are one month, and their values are of different ones; give one of them.",
+        ) from found
 
 
 def _said_with(statement: str, parameters: Sequence[SkillParameter], values: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
-from domain.learning.comparison.doubtful import doubtful_values, with_answers
+from domain.learning.comparison.doubtful import DoubtfulValue, doubtful_values, value_note, with_answers
 from domain.learning.comparison.parameter_edits import edited_parameters
 from domain.learning.comparison.single_demonstration import shown_parameters
 
@@ -80,8 +80,12 @@ def test_a_limit_that_a_field_is_compared_with_is_doubtful_and_an_answer_makes_i
     assert answered("No, call it least", line) == {"least": "20"}
 
 
-def answered(text: str, line: str, **edits: Any) -> dict[str, str]:
-    """The parameters, name to value, after the question about the line's value was answered with ``text``."""
+def asked_and_said(
+    text: str, line: str
+) -> tuple[
+    list[tuple[LearningQuestion, LearningAnswer]], tuple[DoubtfulValue, ...], tuple[SkillParameter, ...]
+]:
+    """The question about the line's value answered with ``text``, what was asked about, and what was drafted."""
     parameters = drafted("Do it", (line,))
     doubts = doubtful_values("Do it", [(ID, line)], parameters)
     (doubt,) = doubts
@@ -95,7 +99,13 @@ def answered(text: str, line: str, **edits: Any) -> dict[str, str]:
         created_at=NOW,
     )
     answer = LearningAnswer(question_id=ID, proposal_id=ID, answer=text, created_at=NOW)
-    said = with_answers(edits, [(question, answer)], doubts, parameters)
+    return [(question, answer)], doubts, parameters
+
+
+def answered(text: str, line: str, **edits: Any) -> dict[str, str]:
+    """The parameters, name to value, after the question about the line's value was answered with ``text``."""
+    answers, doubts, parameters = asked_and_said(text, line)
+    said = with_answers(edits, answers, doubts, parameters)
     return {p.name: p.examples[0] for p in edited_parameters(parameters, said, [line])}
 
 
@@ -117,14 +127,17 @@ DRAFTED = "python clean.py --limit 20"
         (LITERAL, "no, call it Größe", {"groesse": "800"}),
         (LITERAL, "Übergröße", {"uebergroesse": "800"}),
         (LITERAL, "It varies", {"width": "800"}),
-        (LITERAL, "I would have to ask somebody", {}),
+        (LITERAL, "It never changes", {}),
+        (LITERAL, "no parameter", {}),
+        (LITERAL, "yes, it does not change", {}),
         (DRAFTED, "yes", {}),
         (DRAFTED, "always", {}),
         (DRAFTED, "no", {"limit": "20"}),
         (DRAFTED, "No, it may change; call it limit", {"limit": "20"}),
         (DRAFTED, "as suggested", {"limit": "20"}),
         (DRAFTED, "no, call it rows", {"rows": "20"}),
-        (DRAFTED, "I would have to ask somebody", {"limit": "20"}),
+        (DRAFTED, "it stays the same", {}),
+        (DRAFTED, "It is not a parameter", {}),
     ],
 )
 def test_an_answer_makes_the_value_fixed_or_a_parameter_by_its_name(
@@ -140,3 +153,67 @@ def test_a_later_edit_of_what_an_answer_made_wins() -> None:
     assert answered("no, call it rows", DRAFTED, **fixed) == {}
     by_drafted_name = {"parameters": [{"name": "limit", "fixed": True}]}
     assert answered("no, call it rows", DRAFTED, **by_drafted_name) == {}
+
+
+UNCLEAR = (
+    "I would have to ask somebody",
+    "hm",
+    "maybe",
+    "What do you mean?",
+    "dunno",
+    "yes, but it may change",
+    "always another one",
+    "Yes, call it pixels",
+    "No, always the same",
+    "no, keep it",
+    "no, 1200 for posters",
+    "no changes",
+    "?",
+    "later",
+)
+
+
+@pytest.mark.parametrize("text", UNCLEAR)
+def test_an_unclear_answer_changes_nothing_and_is_told_with_how_to_say_it(text: str) -> None:
+    answers, doubts, parameters = asked_and_said(text, LITERAL)
+
+    assert with_answers({}, answers, doubts, parameters) == {}
+    assert value_note(answers, doubts, {}) == (
+        f"“{text}” does not say whether 800 is always the width: it stays 800. "
+        "If it may change, revise: make 800 a parameter called NAME."
+    )
+
+
+@pytest.mark.parametrize("text", UNCLEAR)
+def test_an_unclear_answer_about_a_drafted_parameter_leaves_it_and_is_told(text: str) -> None:
+    answers, doubts, parameters = asked_and_said(text, DRAFTED)
+
+    assert with_answers({}, answers, doubts, parameters) == {}
+    assert value_note(answers, doubts, {}) == (
+        f"“{text}” does not say whether 20 is always the limit: it stays the parameter limit. "
+        "If it is always 20, revise: make limit fixed."
+    )
+
+
+@pytest.mark.parametrize("text", ["yes", "no", "No, call it pixels", "pixels", "as suggested", "It varies"])
+def test_nothing_is_told_of_an_answer_that_is_clear(text: str) -> None:
+    answers, doubts, _ = asked_and_said(text, LITERAL)
+
+    assert value_note(answers, doubts, {}) == ""
+
+
+def test_nothing_is_told_any_more_once_a_revision_has_settled_the_value() -> None:
+    answers, doubts, _ = asked_and_said("hm", LITERAL)
+    made = {"parameters": [{"name": "pixels", "value": "800", "fixed": False}]}
+    assert value_note(answers, doubts, made) == ""
+
+    answers, doubts, _ = asked_and_said("hm", DRAFTED)
+    assert value_note(answers, doubts, {"parameters": [{"name": "limit", "fixed": True}]}) == ""
+
+
+def test_an_answer_about_a_value_that_is_in_no_command_any_more_is_told() -> None:
+    answers, _, _ = asked_and_said("no, call it pixels", LITERAL)
+
+    assert (
+        value_note(answers, (), {}) == "“no, call it pixels” is about 800, which no command shows any more."
+    )

@@ -57,8 +57,8 @@ def test_the_skill_file_reads_as_a_person_would_write_it(teach: Any) -> None:
     assert "Create `reports/top.txt`, `reports.tgz` and `reports.sha256` from `reports/sales.csv`.\n" in body
     assert "3. **The archive is complete.** (cp-03)\n" in body
     assert (
-        "   Verify: the file `reports.tgz` exists and is a readable archive that lists the content of reports.\n"
-        in body
+        "   Verify: the file `reports.tgz` exists and is a readable archive that lists the content of reports"
+        " (not tested: a person looks).\n" in body
     )
     assert "- The content of `reports/sales.csv`; in the demonstration it was entered by hand.\n" in body
     assert "Nobody has confirmed the name and when to use it" in body

@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 
 from contracts.errors import ErrorCode, Refusal
+from contracts.learning.evidence import CommandUse
 from contracts.learning.interpretation import (
     Checkpoint,
     ProjectScope,
     SemanticWorkflowInterpretation,
     SkillParameter,
 )
-from contracts.learning.proposal import SkillDraft
+from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.requests import UNDERSTOOD_INSTRUCTIONS
+from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instructions import read_instructions
 
 ID = "0190a0b0-0000-7000-8000-000000000001"
@@ -55,6 +57,15 @@ DRAFT = SkillDraft(
     negative_triggers=("print photos",),
     files=(),
     capability_id="learned.resize-photos",
+)
+
+
+COMMANDS = Commands(
+    [
+        RehearsalCommand(event_id=ID, command="ls photos > list", working_folder="."),
+        RehearsalCommand(event_id=ID.replace("1", "2"), command="rm list", working_folder="."),
+    ],
+    {ID.replace("1", "2"): CommandUse(event_id=ID.replace("1", "2"), succeeded=True, removed=("list",))},
 )
 
 
@@ -256,4 +267,4 @@ def test_a_field_that_is_set_beside_the_words_keeps_what_was_set() -> None:
 
 @pytest.mark.parametrize("said", UNDERSTOOD_INSTRUCTIONS)
 def test_what_a_person_is_told_to_say_is_understood(said: str) -> None:
-    assert read_instructions(said, SHOWN, DRAFT).not_understood == ()
+    assert read_instructions(said, SHOWN, DRAFT, commands=COMMANDS).not_understood == ()

@@ -317,3 +317,15 @@ def test_a_folder_that_was_entered_takes_another_name() -> None:
     folder = _parameter("photo_folder", "Fotos Köln", required=False)
     (command,) = trial_of(draft, (folder,), {"photo_folder": "Fotos Ulm"}).commands
     assert command.working_folder == "Fotos Ulm"
+
+
+def test_another_spelling_of_a_given_month_follows_it_and_two_months_are_refused() -> None:
+    whole = _parameter("month", "2026-10", kind=ParameterType.DATE)
+    spelled = _parameter("month_2", "Oct 2026")
+    draft = _draft("echo 'Report for Oct 2026' > report-2026-10.md")
+
+    assert _commands(trial_of(draft, (whole, spelled), {"month": "2027-03"})) == [
+        "echo 'Report for Mar 2027' > report-2027-03.md"
+    ]
+    refusal = _refused(draft, (whole, spelled), {"month": "2027-03", "month_2": "Oct 2026"})
+    assert refusal.message.startswith("month, month_2 are one month")
