@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from contracts.abilities.capability_manifest import CapabilityManifest
@@ -252,7 +253,7 @@ def _masked(
     masked = interpretation.changed(**changes)
     pairs = zip(interpretation.success_conditions, masked.success_conditions, strict=True)
     untested = tuple(said for original, said in pairs if original in stated.untested)
-    return masked, StatedConditions(stated.tested, untested)
+    return masked, replace(stated, untested=untested)
 
 
 def _parameter(parameter: SkillParameter) -> str:
