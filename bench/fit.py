@@ -131,7 +131,10 @@ class _Cases:
 
     @property
     def weights(self) -> Floats:
-        return np.where(self.kinds == -1, OF_OTHERS, 1.0)
+        """What each counts: together as much from every table, however long that is."""
+        plain = np.where(self.kinds == -1, OF_OTHERS, 1.0)
+        tables, place = np.unique(self.tables, return_inverse=True)
+        return plain * plain.mean() * len(plain) / len(tables) / np.bincount(place, plain)[place]
 
 
 def cases_of(tables: Mapping[str, Path]) -> _Cases:

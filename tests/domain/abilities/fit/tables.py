@@ -21,10 +21,12 @@ from tests.fixtures.abilities import ability
 
 _HERE = Path(__file__).parent
 
-TABLES = {name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell", "technical")}
+TABLES = {
+    name: _HERE / f"{name}.txt" for name in ("requests", "tasks", "methods", "shell", "technical", "wider")
+}
 """What the trees of ``domain.abilities.fit.weighing`` are fitted to."""
 
-HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general", "wider", "searched")}
+HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general", "searched")}
 """What they are not fitted to."""
 
 
