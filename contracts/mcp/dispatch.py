@@ -188,7 +188,8 @@ class MCPAskFirstDecisionRequest(VersionedContract):
         default=None, description="Of the arguments that were looked at; with others the answer is refused."
     )
     tool_definition_hash: Sha256 | None = Field(
-        default=None, description="Of the tool that was looked at, likewise."
+        default=None,
+        description="Of the tool that was looked at, likewise. Where the call is approved, it is pinned as reviewed.",
     )
     client_request_id: Text120 | None = None
 

@@ -162,10 +162,8 @@ class DispatchDecisions:
         planned: Callable[[CallPlan], object] | None,
     ) -> DecisionTaken:
         record = _answered(kept.record, order, at).changed(status=DispatchStatus.RUNNING)
-        waiting = kept.record.ask_first
-        seen = waiting.tool_definition_hash if waiting is not None else None
-        if seen is not None:
-            pin_seen(connection, record.order.server_id, record.order.tool_name, seen, at)
+        if order.seen_definition is not None:
+            pin_seen(connection, record.order.server_id, record.order.tool_name, order.seen_definition, at)
         grant = self._grant(record, order, at)
         siblings: tuple[str, ...] = ()
         if grant is not None:
