@@ -156,6 +156,14 @@ def seen_code(one: MCPAskFirstDispatchRecord) -> str:
     return f"{one.arguments_digest[:12]}-{(one.tool_definition_hash or '')[:12]}"
 
 
+def looked_at(waiting: MCPAskFirstDispatchRecord | None, seen: str | None) -> dict[str, str | None]:
+    """What an approval says was looked at: the tool only with ``seen``, as it counts as reviewed from then on."""
+    if waiting is None:
+        return {}
+    tool = waiting.tool_definition_hash if seen is not None else None
+    return {"arguments_digest": waiting.arguments_digest, "tool_definition_hash": tool}
+
+
 def _waits(one: MCPAskFirstDispatchRecord) -> str:
     if one.status is AskFirstStatus.EXPIRED:
         return f"[dim]expired at {one.expires_at:%H:%M:%S}[/]"
@@ -312,9 +320,7 @@ def approve(
         decision=_DECISIONS[lasting],
         reason=reason,
         arguments=as_object(arguments, "--arguments", '{"line": "milk"}') if arguments is not None else None,
-        arguments_digest=waiting.arguments_digest if waiting is not None else None,
-        # Counts as looked at from now on, which only who looked at it may say.
-        tool_definition_hash=waiting.tool_definition_hash if waiting is not None and seen else None,
+        **looked_at(waiting, seen),
     )
     done = api.decide(dispatch, request)
     said = done.dispatch.status.value.replace("_", " ")

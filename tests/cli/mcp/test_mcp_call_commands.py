@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from cli.mcp.call_commands import exit_code_of, seen_code, the_one_meant, tool_view
+from cli.mcp.call_commands import exit_code_of, looked_at, seen_code, the_one_meant, tool_view
 from cli.platform.invocation import NothingToDo
 from cli.platform.output import ExitCode
 from contracts.learning.observation import ToolEffect
@@ -79,6 +79,14 @@ def test_a_call_that_waits_is_shown_with_what_its_tool_says_unless_somebody_look
     else:
         assert said in shown
         assert r"\u202e" in shown
+
+
+def test_an_approval_says_that_the_tool_was_looked_at_only_where_seen_is_given() -> None:
+    waiting = MCPAskFirstDispatchRecord.model_construct(
+        arguments_digest="d" * 64, tool_definition_hash="a" * 64
+    )
+    assert looked_at(waiting, None) == {"arguments_digest": "d" * 64, "tool_definition_hash": None}
+    assert looked_at(waiting, seen_code(waiting))["tool_definition_hash"] == "a" * 64
 
 
 @pytest.mark.parametrize(
