@@ -156,12 +156,9 @@ def seen_code(one: MCPAskFirstDispatchRecord) -> str:
     return f"{one.arguments_digest[:12]}-{(one.tool_definition_hash or '')[:12]}"
 
 
-def looked_at(waiting: MCPAskFirstDispatchRecord | None, seen: str | None) -> dict[str, str | None]:
-    """What an approval says was looked at: the tool only with ``seen``, as it counts as reviewed from then on."""
-    if waiting is None:
-        return {}
-    tool = waiting.tool_definition_hash if seen is not None else None
-    return {"arguments_digest": waiting.arguments_digest, "tool_definition_hash": tool}
+def tool_seen(waiting: MCPAskFirstDispatchRecord | None, seen: str | None) -> str | None:
+    """The tool that an approval says was looked at: none without ``seen``, as it counts as reviewed from then on."""
+    return waiting.tool_definition_hash if waiting is not None and seen is not None else None
 
 
 def _waits(one: MCPAskFirstDispatchRecord) -> str:
@@ -320,7 +317,8 @@ def approve(
         decision=_DECISIONS[lasting],
         reason=reason,
         arguments=as_object(arguments, "--arguments", '{"line": "milk"}') if arguments is not None else None,
-        **looked_at(waiting, seen),
+        arguments_digest=waiting.arguments_digest if waiting is not None else None,
+        tool_definition_hash=tool_seen(waiting, seen),
     )
     done = api.decide(dispatch, request)
     said = done.dispatch.status.value.replace("_", " ")

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from cli.mcp.call_commands import exit_code_of, looked_at, seen_code, the_one_meant, tool_view
+from cli.mcp.call_commands import exit_code_of, seen_code, the_one_meant, tool_seen, tool_view
 from cli.platform.invocation import NothingToDo
 from cli.platform.output import ExitCode
 from contracts.learning.observation import ToolEffect
@@ -71,9 +71,9 @@ def test_a_call_that_waits_is_shown_with_what_its_tool_says_unless_somebody_look
         effect=ToolEffect.SEND,
         diff=None,
     )
-    console = Console(file=StringIO(), width=200)
-    console.print(*tool_view(call, [tool]))
-    shown = console.file.getvalue()
+    printed = StringIO()
+    Console(file=printed, width=200).print(*tool_view(call, [tool]))
+    shown = printed.getvalue()
     if said is None:
         assert not shown.strip()
     else:
@@ -85,8 +85,8 @@ def test_an_approval_says_that_the_tool_was_looked_at_only_where_seen_is_given()
     waiting = MCPAskFirstDispatchRecord.model_construct(
         arguments_digest="d" * 64, tool_definition_hash="a" * 64
     )
-    assert looked_at(waiting, None) == {"arguments_digest": "d" * 64, "tool_definition_hash": None}
-    assert looked_at(waiting, seen_code(waiting))["tool_definition_hash"] == "a" * 64
+    assert tool_seen(waiting, None) is None
+    assert tool_seen(waiting, seen_code(waiting)) == "a" * 64
 
 
 @pytest.mark.parametrize(
