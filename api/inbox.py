@@ -48,7 +48,7 @@ def _approvals(services: Services, user_id: str, now: datetime) -> Iterator[Inbo
                 about=one.tool_name,
                 expires_at=one.expires_at,
                 created_at=one.created_at,
-                next_action=f"apprentice mcp approve {one.dispatch_id}, or apprentice mcp deny {one.dispatch_id}",
+                next_action=f"apprentice mcp show {one.dispatch_id}, which says what will be sent and how to answer",
             )
 
 

@@ -50,6 +50,13 @@ NEXT_STEPS: Mapping[DispatchStatus, str] = {
 }
 """What an agent does next, by how the call stands."""
 
+_ADVISED: Mapping[DispatchStatus, str] = {
+    DispatchStatus.BLOCKED: "This call is not allowed. Do not try again; tell the user:",
+    DispatchStatus.AUTH_REQUIRED: "Tell the user:",
+    DispatchStatus.FAILED: "Tell the user what failed.",
+}
+"""What an agent does where the call says itself what would help. Where it is not here, its own advice is for people."""
+
 _READS = frozenset({ActionClass.READ, ActionClass.SEARCH, ActionClass.FETCH})
 
 _NOT_SHOWN = (
@@ -66,27 +73,33 @@ _APPROVAL = "approval"
 def as_call(view: DispatchView, console_url: str) -> AgentCall:
     """A call as agents see it; ``console_url`` is where people decide."""
     pending = view.status is DispatchStatus.PENDING_APPROVAL
-    code, next_step = None, NEXT_STEPS[view.status]
-    if view.status is DispatchStatus.OUTCOME_UNKNOWN and view.action_class in _READS:
-        next_step = "Nobody knows what became of it; it only reads."
-    if view.status is DispatchStatus.COMPLETED and view.result is None:
-        next_step = _NOT_SHOWN
-    if view.status not in NO_ERROR:
-        code = view.error_code or view.status.value.upper()
-        if view.next_action:
-            next_step = clipped(f"{next_step} {view.next_action}", 500)
+    code = (view.error_code or view.status.value.upper()) if view.status not in NO_ERROR else None
     return AgentCall(
         dispatch_id=view.dispatch_id,
         status=view.status,
         server_id=view.server_id,
         tool_name=view.tool_name,
-        next_step=next_step,
+        next_step=clipped(_next_step(view), 500),
         approve_url=f"{console_url}#ask-first/{view.dispatch_id}" if pending else None,
         expires_at=view.ask_first.expires_at if pending and view.ask_first is not None else None,
         result=view.result if view.status is DispatchStatus.COMPLETED else None,
         error_code=code,
         error_message=view.error_message if code is not None else None,
+        waits_until=view.waits_until if view.status is DispatchStatus.RUNNING else None,
     )
+
+
+def _next_step(view: DispatchView) -> str:
+    said = NEXT_STEPS[view.status]
+    if view.status is DispatchStatus.OUTCOME_UNKNOWN and view.action_class in _READS:
+        return "Nobody knows what became of it; it only reads."
+    if view.status is DispatchStatus.COMPLETED and view.result is None:
+        return _NOT_SHOWN
+    if view.status is DispatchStatus.RUNNING and view.waits_until is not None:
+        return " ".join(part for part in (said, view.error_message, view.next_action) if part)
+    if view.status in _ADVISED and view.next_action:
+        return f"{_ADVISED[view.status]} {view.next_action}"
+    return said
 
 
 def made(view: DispatchView, console_url: str) -> CallToolResult:

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from cli.mcp.tool_commands import definition_view
 from cli.platform.invocation import Invocation, NothingToDo, api_command
 from cli.platform.json_arguments import as_object
 from cli.platform.list_options import (
@@ -25,7 +26,7 @@ from cli.platform.list_options import (
 )
 from cli.platform.output import ExitCode, listing
 from cli.platform.own_words import own_words
-from clients.apprentice.mcp import McpDispatchApi
+from clients.apprentice.mcp import McpDispatchApi, McpRegistryApi
 from contracts.mcp.dispatch import (
     OPEN_DISPATCH_STATUSES,
     AskFirstDecision,
@@ -40,6 +41,7 @@ from contracts.mcp.dispatch import (
     MCPAskFirstPendingListResponse,
 )
 from contracts.mcp.policy import MCPPolicyVerdict
+from contracts.mcp.tools import MCPTool, MCPToolState
 from domain.platform.visible_text import visible
 
 COLOURS = {
@@ -86,6 +88,23 @@ def call_view(view: DispatchView) -> RenderableType:
         title = "answer (the tool reports an error)" if view.is_error else "answer"
         parts += [Text(title, style="dim"), _json(view.result)]
     return Group(*parts)
+
+
+_LOOKED_AT_OR_GONE = frozenset({MCPToolState.PINNED, MCPToolState.REMOVED})
+
+
+def tool_view(view: DispatchView, tools: Sequence[MCPTool]) -> tuple[RenderableType, ...]:
+    """The tool of a call that waits, where its definition is another than somebody looked at, or nobody did."""
+    tool = next((one for one in tools if one.definition.tool_name == view.tool_name), None)
+    if view.ask_first is None or tool is None or tool.state in _LOOKED_AT_OR_GONE:
+        return ()
+    if view.ask_first.tool_definition_hash != tool.definition_hash:
+        said = "The tool has changed since this call was asked for: an approval will not send it."
+    elif tool.state is MCPToolState.CHANGED:
+        said = "The tool has changed since somebody looked at it. Approving with --seen says that you have."
+    else:
+        said = "Nobody has looked at this tool yet. Approving with --seen says that you have."
+    return Text(said, style="yellow"), *definition_view(tool)
 
 
 def _todo(view: DispatchView) -> str | None:
@@ -135,6 +154,11 @@ def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
 def seen_code(one: MCPAskFirstDispatchRecord) -> str:
     """What stands for the arguments and the tool that somebody looks at before they answer."""
     return f"{one.arguments_digest[:12]}-{(one.tool_definition_hash or '')[:12]}"
+
+
+def tool_seen(waiting: MCPAskFirstDispatchRecord | None, seen: str | None) -> str | None:
+    """The tool that an approval says was looked at: none without ``seen``, as it counts as reviewed from then on."""
+    return waiting.tool_definition_hash if waiting is not None and seen is not None else None
 
 
 def _waits(one: MCPAskFirstDispatchRecord) -> str:
@@ -271,7 +295,8 @@ def approve(
     seen: Annotated[
         str | None,
         typer.Option(
-            help="What `apprentice mcp show` gave with the call; refused when it is another by now."
+            help="What `apprentice mcp show` gave with the call; refused when it is another by now. Says that you "
+            "looked at the tool, too."
         ),
     ] = None,
     reason: ReasonOption = None,
@@ -293,7 +318,7 @@ def approve(
         reason=reason,
         arguments=as_object(arguments, "--arguments", '{"line": "milk"}') if arguments is not None else None,
         arguments_digest=waiting.arguments_digest if waiting is not None else None,
-        tool_definition_hash=waiting.tool_definition_hash if waiting is not None else None,
+        tool_definition_hash=tool_seen(waiting, seen),
     )
     done = api.decide(dispatch, request)
     said = done.dispatch.status.value.replace("_", " ")
@@ -339,7 +364,11 @@ def show(call: Invocation, dispatch: CallArgument = None) -> None:
         if not newest:
             raise NothingToDo("there is no call yet. Make one with `apprentice mcp call SERVER TOOL`.")
         dispatch = newest[0].dispatch_id
-    call.answer(call_view(api.show(dispatch)))
+    view = api.show(dispatch)
+    seen: tuple[RenderableType, ...] = ()
+    if view.status is DispatchStatus.PENDING_APPROVAL and not call.json:
+        seen = tool_view(view, McpRegistryApi(call.api.http).tools(view.server_id).tools)
+    call.answer(call_view(view), *seen)
 
 
 def the_one_meant(waiting: Sequence[MCPAskFirstDispatchRecord], seen: str | None = None) -> str:

@@ -49,7 +49,7 @@ def list_tools(call: Invocation, server: ServerArgument) -> None:
 def show(call: Invocation, server: ServerArgument, tool: _ToolArgument) -> None:
     """Show one tool as its server describes it, and what changed since it was reviewed."""
     found = _find(call, server, tool)
-    call.answer_with(found, *_shown(found))
+    call.answer_with(found, *definition_view(found))
 
 
 @api_command(app, "review")
@@ -77,7 +77,7 @@ def review(
             raise NothingToDo(
                 "with --json say --hash: what was looked at; `apprentice mcp tools show` has it."
             )
-        call.show(*_shown(found))
+        call.show(*definition_view(found))
         if not typer.confirm("Is this what the tool should be?"):
             raise NothingToDo("nothing was pinned.")
         seen = found.definition_hash
@@ -93,7 +93,8 @@ def _find(call: Invocation, server: str, name: str) -> MCPTool:
     raise NothingToDo(f"the server has no tool {name}. Next: `apprentice mcp tools list {server}`.")
 
 
-def _shown(tool: MCPTool) -> tuple[Text | Syntax, ...]:
+def definition_view(tool: MCPTool) -> tuple[Text | Syntax, ...]:
+    """A tool as its server describes it, or what changed since it was reviewed."""
     definition = tool.definition
     head = Text(f"{definition.tool_name}  {tool.effect.value}  {tool.state.value}  {tool.definition_hash}")
     if tool.diff is not None:

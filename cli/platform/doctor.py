@@ -161,7 +161,8 @@ def _service(settings: Settings) -> Finding:
     if running is None:
         return _free_ports(settings)
     if asyncio.run(api_is_ready(running.api_url)):
-        return Finding("service", "ok", f"ready at {running.api_url}")
+        said = "it keeps the settings it was started with, what is said here is of this shell's"
+        return Finding("service", "ok", f"ready at {running.api_url}; {said}")
     fix = f"look into {settings.log_dir}, or stop `apprentice up` and start it again"
     return Finding("service", "warn", f"running at {running.api_url}, but not ready", fix)
 

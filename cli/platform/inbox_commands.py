@@ -51,7 +51,7 @@ def _shown(one: InboxItem) -> list[RenderableType]:
     head.append(one.kind.value.replace("_", "-").ljust(17), style=_COLOURS[one.kind])
     head.append(visible(one.title))
     until = f"{one.expires_at:%Y-%m-%d %H:%M} UTC" if one.expires_at is not None else None
-    text = " ".join(visible(one.text).split())
+    text = " · ".join(" ".join(line.split()) for line in visible(one.text).splitlines() if line.strip())
     given = visible(json.dumps(one.arguments, ensure_ascii=False)) if one.arguments is not None else None
     return [
         head,

@@ -205,6 +205,9 @@ class AgentCall(Contract):
     next_step: Text500
     approve_url: Text2000 | None = Field(default=None, description="Where a person decides about it.")
     expires_at: UtcTime | None = Field(default=None, description="Until when a person may decide.")
+    waits_until: UtcTime | None = Field(
+        default=None, description="When a call that was not let through yet is tried again, by itself."
+    )
     result: dict[str, Any] | None = Field(default=None, description="What the tool answered.")
     error_code: Text80 | None = None
     error_message: Text1000 | None = None

@@ -188,7 +188,8 @@ class MCPAskFirstDecisionRequest(VersionedContract):
         default=None, description="Of the arguments that were looked at; with others the answer is refused."
     )
     tool_definition_hash: Sha256 | None = Field(
-        default=None, description="Of the tool that was looked at, likewise."
+        default=None,
+        description="Of the tool that was looked at, likewise. Where the call is approved, it is pinned as reviewed.",
     )
     client_request_id: Text120 | None = None
 
@@ -336,7 +337,7 @@ _SAID: Mapping[AskFirstStatus, str] = MappingProxyType(
 def decided_by(who: str | None, at: datetime, status: AskFirstStatus) -> Refusal:
     """The refusal of a second answer: who answered first, when, and how."""
     said = _SAID.get(status, status.value)
-    by = f" by {who or 'the gateway'}"
+    by = f" by {who or 'policy'}"
     if who is None and status is AskFirstStatus.CANCELLED:
         # Who gave it up has answered nothing; it may be the one who is told this.
         by = ""

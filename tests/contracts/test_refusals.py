@@ -1,6 +1,7 @@
 """Whether the same request may succeed later is said by the code, or by the refusal where its code has both kinds."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from fastapi import Request
@@ -8,6 +9,7 @@ from fastapi import Request
 from api.platform.errors import error_response
 from contracts.errors import ERROR_RULES, ErrorCode, Refusal
 from contracts.learning.observation import ObservationAdapterKind as Kind
+from contracts.mcp.dispatch import AskFirstStatus, decided_by
 from domain.learning.adapters import adapters_unavailable, refuse_unavailable
 
 
@@ -36,3 +38,8 @@ def test_what_a_refusal_says_itself_reaches_the_client_and_no_time_to_come_again
     answer = error_response(request, ErrorCode.ADAPTER_UNAVAILABLE, "No.", retryable=False)
     assert json.loads(bytes(answer.body))["error"]["retryable"] is False
     assert "retry-after" not in answer.headers
+
+
+def test_an_answer_after_policy_decided_is_told_that_policy_did() -> None:
+    late = decided_by(None, datetime(2026, 3, 1, tzinfo=UTC), AskFirstStatus.DENIED)
+    assert late.message == "The call was denied by policy before you answered."

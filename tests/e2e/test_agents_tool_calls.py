@@ -133,17 +133,18 @@ async def test_a_call_that_waits_is_told_plainly_and_runs_once_when_a_person_app
     assert [effect["arguments"] for effect in tool_server.effects()] == [{"line": "one"}]
 
 
-async def test_a_call_that_is_denied_is_an_error_that_says_not_to_try_again(
+async def test_a_call_that_is_denied_is_an_error_that_says_why_and_not_to_try_again(
     tools: Tools, tool_server: GoodServer
 ) -> None:
     async with agent(tools.address, agent_token(tools.stack)) as client:
         asked, key = tools.call("append_line", line="one"), a_key()
         pending = await answer(client, "call_tool", asked, meta=key)
-        deny = {"decision": "deny"}
+        deny = {"decision": "deny", "reason": "the list is closed"}
         await tools.alice.ok("POST", f"/api/mcp/ask-first/{pending['dispatch_id']}/deny", deny)
         call = await tools.over(client, pending["dispatch_id"])
         again = await client.call_tool("call_tool", asked, meta=key)
     assert (call["status"], "Do not try again" in call["next_step"]) == ("denied", True)
+    assert call["error_message"] == "alice denied the call (the list is closed); nothing was sent."
     assert isinstance(again, CallToolResult)
     assert again.is_error
     assert again.structured_content["dispatch_id"] == pending["dispatch_id"]

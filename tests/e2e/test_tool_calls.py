@@ -28,6 +28,7 @@ async def test_a_write_waits_for_a_person_and_is_made_once_when_approved(
     assert [one["dispatch_id"] for one in pending["dispatches"]] == [paused["dispatch_id"]]
     (item,) = (await agent.person.ok("GET", "/api/inbox"))["items"]
     assert (item["kind"], item["item_id"]) == ("approval", paused["dispatch_id"])
+    assert item["next_action"].startswith(f"apprentice mcp show {paused['dispatch_id']}")
     said, asker = item["text"].split("\n")
     assert said == pending["dispatches"][0]["request_summary"]
     assert asker.startswith("Asked by token ")

@@ -3,6 +3,7 @@
 import { command } from "../api.js";
 import { h } from "../dom.js";
 import { EFFECTS, TOOL_STATES } from "../tool_words.js";
+import { visible } from "../visible.js";
 import { actButton, lacking } from "./act.js";
 import { pill } from "./marks.js";
 import { nothing, prose } from "./notices.js";
@@ -20,12 +21,17 @@ function row(tool, serverId, after) {
   return h(
     "li",
     { class: "tool" },
-    h("div", { class: "card-head" }, h("h3", {}, definition.title || name, definition.title && h("code", { class: "tool-name" }, name)), h("div", { class: "pills" }, pill(EFFECTS[tool.effect] ?? tool.effect), pill(...TOOL_STATES[state]))),
-    definition.description && h("p", { class: "meta tool-says" }, definition.description),
+    h("div", { class: "card-head" }, h("h3", {}, visible(definition.title || name), definition.title && h("code", { class: "tool-name" }, name)), h("div", { class: "pills" }, pill(EFFECTS[tool.effect] ?? tool.effect), pill(...TOOL_STATES[state]))),
+    definition.description && h("p", { class: "meta tool-says" }, visible(definition.description)),
     tool.diff && h("details", { id: `tool-diff-${name}` }, h("summary", {}, "What changed since it was looked at"), h("pre", { tabindex: "0", "aria-label": `What changed in ${name}` }, tool.diff)),
-    !gone && h("details", { id: `tool-takes-${name}` }, h("summary", {}, "What it takes"), h("pre", { tabindex: "0", "aria-label": `What ${name} takes` }, JSON.stringify(definition.input_schema, null, 2))),
+    !gone && whatItTakes(definition, `tool-takes-${name}`),
     !gone && h("div", { class: "tool-policy" }, tool.effective_policy && policyPill(tool.effective_policy), tool.effective_policy && policyChoice(name, { target_kind: "tool", server_id: serverId, tool_name: name }, tool.effective_policy, after), review(tool, serverId, after)),
   );
+}
+
+/** The fields of a tool, as its server describes them. */
+export function whatItTakes(definition, id) {
+  return h("details", { id }, h("summary", {}, "What it takes"), h("pre", { tabindex: "0", "aria-label": `What ${definition.tool_name} takes` }, visible(JSON.stringify(definition.input_schema, null, 2))));
 }
 
 function review(tool, serverId, after) {

@@ -7,6 +7,7 @@ import { visible } from "../visible.js";
 import { actButton, lacking } from "./act.js";
 import { copyable } from "./copyable.js";
 import { pill } from "./marks.js";
+import { whatItTakes } from "./tool_list.js";
 
 const MOST_REASON = 500;
 
@@ -53,6 +54,8 @@ function definitionWarning(record, tool) {
     h("p", { class: "notice-title" }, TOOL_STATES[tool.state][0]),
     h("p", {}, since ? "Its definition has changed since this call was asked for: an approval will not send it." : "Nobody has looked at this definition yet. Approving this call says that you have."),
     tool.diff && h("details", { id: `diff-${record.dispatch_id}` }, h("summary", {}, "What changed"), h("pre", { tabindex: "0", "aria-label": "What changed" }, tool.diff)),
+    tool.definition.description && h("p", {}, "It says of itself: ", visible(tool.definition.description)),
+    whatItTakes(tool.definition, `takes-${record.dispatch_id}`),
   );
 }
 

@@ -123,7 +123,7 @@ function row({ ask_first: asked, status, error_message: problem, identity_assert
     {},
     h("div", { class: "card-head" }, h("p", {}, h("strong", {}, asked.tool_name), ` at ${names[asked.server_id] ?? asked.server_id}`), pill(label, tone)),
     h("p", { class: "meta" }, by, time(asked.decided_at ?? asked.expires_at), asked.edited_from_digest && " · with other arguments than asked for"),
-    asked.decision_reason && h("p", {}, `“${asked.decision_reason}”`),
+    asked.decision_reason && !problem?.includes(asked.decision_reason) && h("p", {}, `“${asked.decision_reason}”`),
     h("p", { class: "meta" }, problem ?? ENDS[asked.status === "expired" ? "expired" : status]),
     kind && h("p", { class: "meta" }, `With the permission of ${IDENTITIES[kind] ?? kind}`, ref && [" · ", h("code", {}, ref)]),
   );

@@ -140,8 +140,10 @@ class DispatchDecisions:
         record = _answered(kept.record, order, at).changed(
             status=DispatchStatus.DENIED,
             error_code=ErrorCode.MCP_POLICY_BLOCKED.value,
-            error_message=clipped(f"{order.decided_by} denied the call; nothing was sent.", 1_000),
-            next_action="Ask why before you make this call again.",
+            error_message=clipped(
+                f"{order.decided_by} denied the call{_because(order.reason)}; nothing was sent.", 1_000
+            ),
+            next_action=None if order.reason else "Ask why before you make this call again.",
         )
         receipt_id, entry = dispatch_receipt(
             record,
@@ -162,10 +164,8 @@ class DispatchDecisions:
         planned: Callable[[CallPlan], object] | None,
     ) -> DecisionTaken:
         record = _answered(kept.record, order, at).changed(status=DispatchStatus.RUNNING)
-        waiting = kept.record.ask_first
-        seen = waiting.tool_definition_hash if waiting is not None else None
-        if seen is not None:
-            pin_seen(connection, record.order.server_id, record.order.tool_name, seen, at)
+        if order.seen_definition is not None:
+            pin_seen(connection, record.order.server_id, record.order.tool_name, order.seen_definition, at)
         grant = self._grant(record, order, at)
         siblings: tuple[str, ...] = ()
         if grant is not None:
@@ -217,8 +217,11 @@ class DispatchDecisions:
 
 def why_given_up(order: EndOrder) -> str:
     """The actor and reason of a cancellation: the beginning of a sentence."""
-    because = f" ({order.reason})" if order.reason else ""
-    return f"{order.by or 'Somebody'} gave the call up{because}"
+    return f"{order.by or 'Somebody'} gave the call up{_because(order.reason)}"
+
+
+def _because(reason: str | None) -> str:
+    return f" ({reason})" if reason else ""
 
 
 def _answered(record: DispatchRecord, order: DecideOrder, at: datetime) -> DispatchRecord:

@@ -64,6 +64,53 @@ def test_what_the_funnel_advises_is_told_too() -> None:
     assert call.next_step.endswith("Switch it on.")
 
 
+@pytest.mark.parametrize(
+    ("status", "advice", "step"),
+    [
+        (
+            "denied",
+            "Ask why before you make this call again.",
+            "A person said no. Do not try again; tell the user.",
+        ),
+        (
+            "expired",
+            "Make the call again to be asked again.",
+            "Nobody decided in time and nothing was sent. Ask the user before you call again.",
+        ),
+        (
+            "outcome_unknown",
+            "The tool may have done its work. Look at its effect before you call it again.",
+            "The tool may have done its work. Never repeat this call; tell the user to look what happened.",
+        ),
+        ("auth_required", "Nothing was done. Sign in.", "Tell the user: Nothing was done. Sign in."),
+        ("failed", "Nothing was sent. Test it.", "Tell the user what failed. Nothing was sent. Test it."),
+        (
+            "blocked",
+            "Change that policy.",
+            "This call is not allowed. Do not try again; tell the user: Change that policy.",
+        ),
+    ],
+)
+def test_an_agent_is_told_one_next_step_and_none_that_contradicts_it(
+    status: str, advice: str, step: str
+) -> None:
+    assert as_call(call_in(DispatchStatus(status), next_action=advice), CONSOLE).next_step == step
+
+
+def test_a_call_that_rests_before_it_is_tried_again_says_why_and_until_when() -> None:
+    view = call_in(
+        DispatchStatus.RUNNING,
+        error_message="The server is degraded (not_sent); nothing was sent.",
+        next_action="Sent by itself from 2026-03-01, if the server is well then.",
+        waits_until=NOW,
+    )
+    call = as_call(view, CONSOLE)
+    assert (call.waits_until, call.error_code) == (NOW, None)
+    assert "Do not call again" in call.next_step
+    assert "The server is degraded" in call.next_step
+    assert "if the server is well" in call.next_step
+
+
 def test_what_the_tool_showed_is_shown_as_it_was() -> None:
     content = [
         {"type": "text", "text": "three lines"},

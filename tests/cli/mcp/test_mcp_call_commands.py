@@ -1,14 +1,18 @@
 """``apprentice mcp call``, ``pending``, ``approve`` … against a whole running service and a real tool server."""
 
 import json
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
-from cli.mcp.call_commands import exit_code_of, seen_code, the_one_meant
+from cli.mcp.call_commands import exit_code_of, seen_code, the_one_meant, tool_seen, tool_view
 from cli.platform.invocation import NothingToDo
 from cli.platform.output import ExitCode
+from contracts.learning.observation import ToolEffect
 from contracts.mcp.dispatch import AskFirstStatus as Waits
 from contracts.mcp.dispatch import DispatchStatus, DispatchView, MCPAskFirstDispatchRecord
+from contracts.mcp.tools import MCPTool, MCPToolDefinition, MCPToolState
 
 
 def test_what_is_typed_wrong_is_said_with_what_to_type(person) -> None:
@@ -43,6 +47,46 @@ def test_a_call_may_be_left_unnamed_where_one_alone_is_meant_and_an_approval_say
     for waiting, seen in (([first, second], None), ([over], None), ([first], seen_code(second))):
         with pytest.raises(NothingToDo, match="pending"):
             the_one_meant(waiting, seen)
+
+
+@pytest.mark.parametrize(
+    ("state", "asked_with", "said"),
+    [
+        ("added", "a" * 64, "Nobody has looked at this tool yet"),
+        ("changed", "a" * 64, "has changed since somebody looked at it"),
+        ("changed", "b" * 64, "an approval will not send it"),
+        ("pinned", "a" * 64, None),
+    ],
+)
+def test_a_call_that_waits_is_shown_with_what_its_tool_says_unless_somebody_looked_at_that(
+    state: str, asked_with: str, said: str | None
+) -> None:
+    waiting = MCPAskFirstDispatchRecord.model_construct(tool_definition_hash=asked_with)
+    call = DispatchView.model_construct(tool_name="mail_send", ask_first=waiting)
+    definition = MCPToolDefinition(tool_name="mail_send", description="Sends \u202eylno sdaeR")
+    tool = MCPTool.model_construct(
+        definition=definition,
+        definition_hash="a" * 64,
+        state=MCPToolState(state),
+        effect=ToolEffect.SEND,
+        diff=None,
+    )
+    printed = StringIO()
+    Console(file=printed, width=200).print(*tool_view(call, [tool]))
+    shown = printed.getvalue()
+    if said is None:
+        assert not shown.strip()
+    else:
+        assert said in shown
+        assert r"\u202e" in shown
+
+
+def test_an_approval_says_that_the_tool_was_looked_at_only_where_seen_is_given() -> None:
+    waiting = MCPAskFirstDispatchRecord.model_construct(
+        arguments_digest="d" * 64, tool_definition_hash="a" * 64
+    )
+    assert tool_seen(waiting, None) is None
+    assert tool_seen(waiting, seen_code(waiting)) == "a" * 64
 
 
 @pytest.mark.parametrize(

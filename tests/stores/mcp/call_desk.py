@@ -87,9 +87,10 @@ class CallDesk:
         at: datetime | None = None,
         by: str = "alice",
         edited: EditedArguments | None = None,
+        seen: str | None = None,
         planned: Callable[[CallPlan], object] | None = None,
     ) -> DecisionTaken:
-        """One person's answer."""
+        """One person's answer; ``seen`` is the hash of the definition that they say they looked at."""
         key = CommitKey(owner_user_id="alice", key=str(uuid4()), request_digest=digest_of("x"))
         order = DecideOrder(
             dispatch_id=call.dispatch_id,
@@ -97,6 +98,7 @@ class CallDesk:
             decision=decision,
             decided_by=by,
             edited=edited,
+            seen_definition=seen,
             at=at or now(),
         )
         return self.decisions.decide(order, planned)
