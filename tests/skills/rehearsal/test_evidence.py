@@ -514,6 +514,59 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
     )
 
 
+def test_a_statement_typed_at_the_prompt_of_a_database_stays_though_the_numbers_of_rows_stay(
+    tmp_path: Path,
+) -> None:
+    table = 'sqlite3 a.db "create table t (k, open); insert into t values (1, 1), (2, 1)"'
+    typed = "\n".join(
+        [
+            "sqlite3 a.db <<'END_OF_TYPED_LINES'",
+            "select count(*) from t;",
+            "update t set open = 0 where k = 2;",
+            "create index by_k on t (k);",
+            ".quit",
+            "END_OF_TYPED_LINES",
+        ]
+    )
+    evidence = Taught(tmp_path, {}, table, command(typed, may_fail=True)).find()
+    (repeated,) = evidence.repeated_as
+    assert repeated.command.splitlines()[1:-1] == [
+        "update t set open = 0 where k = 2;",
+        "create index by_k on t (k);",
+    ]
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("printf '\\374,2\\nb,1\\n' > latin.csv", "sed -i s/b/B/ latin.csv"),
+        ("seq 300000 > long.txt", "sed -i s/7/8/ long.txt"),
+        ("printf 'a\\0b' > picture", "printf 'c' >> picture"),
+        ("sed -i s/one/two/ notes.txt", "tar -czf notes.tgz notes.txt", "rm notes.txt"),
+        ("sed -i s/one/two/ notes.txt", "zip -q notes.zip notes.txt", "rm notes.txt"),
+        ("sed -i s/one/two/ notes.txt", "gzip notes.txt"),
+        ("sqlite3 a.db 'create table t (k); insert into t values (1)'", "sqlite3 a.db 'update t set k = 2'"),
+    ],
+)
+def test_what_changes_only_what_a_file_that_is_no_text_holds_stays(
+    tmp_path: Path, commands: tuple[str, ...]
+) -> None:
+    taught = Taught(tmp_path, {"notes.txt": "one\n"}, "ls", *commands)
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
+def test_the_time_in_an_archive_or_a_database_is_no_difference(tmp_path: Path) -> None:
+    commands = (
+        "touch notes.txt && tar -cf notes.tar notes.txt && zip -q notes.zip notes.txt && gzip -k notes.txt",
+        "cp notes.tar try.tar",
+        "rm try.tar",
+    )
+    taught = Taught(tmp_path, {"notes.txt": "one\n"}, "file notes.txt", *commands)
+    taught.find()
+    assert taught.kept() == [commands[0]]
+
+
 def test_a_commit_that_was_amended_is_made_once_with_its_last_message(tmp_path: Path) -> None:
     begun = "git init -q && git add . && git commit -qm start"
     work = [
