@@ -21,7 +21,7 @@ class Quoting(Enum):
     """A here-document in which the shell expands."""
     LITERAL_DOCUMENT = auto()
     SPECIAL = auto()
-    """Backquotes, arithmetic, ``$'…'`` and the text in ``${name#text}``: nothing but letters, digits and the like is safe there."""
+    """Backquotes, arithmetic, ``$'…'`` and the text in ``${name#text}``: only letters, digits and the like are safe."""
     BREAK = auto()
     """Between words, and the quotation marks themselves."""
     UNTOUCHED = auto()

@@ -581,6 +581,18 @@ def test_a_commit_that_was_amended_is_made_once_with_its_last_message(tmp_path: 
     assert [one.command for one in evidence.repeated_as] == ["git commit -qm 'Add more'"]
 
 
+def test_a_mistyped_name_that_was_changed_afterwards_is_given_right_at_once(tmp_path: Path) -> None:
+    mistyped = 'for f in DSC_*.JPG; do mv "$f" "lisbonn_${f#DSC_}"; done'
+    righted = 'for f in lisbonn_*; do mv "$f" "lisbon_${f#lisbonn_}"; done'
+    listed = "ls lisbon_* > photos.txt"
+    taught = Taught(tmp_path, {"DSC_1.JPG": "a", "DSC_2.JPG": "b"}, mistyped, righted, listed)
+    evidence = taught.find()
+    assert taught.kept() == [mistyped, listed]
+    assert [one.command for one in evidence.repeated_as] == [
+        'for f in DSC_*.JPG; do mv "$f" "lisbon_${f#DSC_}"; done'
+    ]
+
+
 def test_a_program_that_was_mended_before_it_worked_is_written_once(tmp_path: Path) -> None:
     written = (
         "cat > sum.py <<'EOF'\nprint(sum(map(int, open('n.txt'))), file=open('s.txt', 'w'), ende='')\nEOF"
