@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
 MAX_MEMBERS = 20_000
 """The most files of an archive."""
@@ -18,8 +18,15 @@ MAX_MEMBERS = 20_000
 MAX_UNPACKED_BYTES = 64 * 1024 * 1024
 """The most that is unpacked of an archive; of one that holds more, the names alone are compared."""
 
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
 _DATABASE = b"SQLite format 3\x00"
-_OPENERS: dict[bytes, Callable[[Path], IO[bytes]]] = {
+_OPENERS: dict[bytes, Callable[[Path], _Readable]] = {
     b"\x1f\x8b": lambda path: gzip.open(path),  # noqa: SIM115
     b"BZh": lambda path: bz2.open(path),  # noqa: SIM115
     b"\xfd7zXZ": lambda path: lzma.open(path),  # noqa: SIM115
@@ -60,7 +67,7 @@ def read_packed(path: Path, head: bytes) -> Packed | None:
             return _zip(path)
         opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
         if head[257:262] == b"ustar" or opener is not None:
-            return _tar(path) or (_lone(opener(path)) if opener else None)
+            return _tar(path) or (Packed(None, _content(opener(path))) if opener else None)
     except _BROKEN:
         return None
     return None
@@ -85,21 +92,21 @@ def _tar(path: Path) -> Packed | None:
         for member in archive:
             left -= member.size
             file = archive.extractfile(member) if member.isreg() and left >= 0 else None
-            content = hashlib.file_digest(file, "sha256").hexdigest() if file else None
+            content = _content(file) if file else None
             held[member.name] = (member.type, member.mode, member.linkname, content)
             if len(held) >= MAX_MEMBERS:
                 break
     return Packed(frozenset(held), _digest(held.items() if left >= 0 else held))
 
 
-def _lone(file: IO[bytes]) -> Packed:
-    """What a compressed file that is no archive holds."""
+def _content(file: _Readable) -> str:
+    """The digest of what is in a file, as far as it is unpacked."""
     digest, left = hashlib.sha256(), MAX_UNPACKED_BYTES
     with closing(file):
-        while (piece := file.read(1024 * 1024)) and left > 0:
+        while left > 0 and (piece := file.read(1024 * 1024)):
             digest.update(piece)
             left -= len(piece)
-    return Packed(None, digest.hexdigest())
+    return digest.hexdigest()
 
 
 def _digest(held: Iterable[object]) -> str:

@@ -282,7 +282,10 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
 
 
 def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
-    """What several files of a text have as their name (table.c, table.h, table.o), where the goal speaks of it."""
+    """What several files of a text have as their name (table.c, table.h, table.o), where the goal speaks of it.
+
+    A script that is run is what the lesson made for the work, and no file of the day.
+    """
     said = f" {_spoken(goal)} "
     moved = {
         part.operands[0]
@@ -290,10 +293,11 @@ def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
         for part in parts_of(line)
         if part.program == "mv" and part.operands
     }
+    run = {posixpath.basename(path) for line in lines for path in scripts_run(line, ".")}
     for line in lines:
         files: dict[str, set[str]] = {}
         for found in _PATH_IN_TEXT.finditer(line):
-            if found[0] not in moved:
+            if found[0] not in moved and posixpath.basename(found[0]) not in run:
                 files.setdefault(found[1], set()).add(found[0])
         for stem, names in files.items():
             if len(names) > 1 and f" {_spoken(stem)} " in said:

@@ -5,11 +5,11 @@ changed afterwards. Whether the one command does the
 same, a replay tells.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from os.path import commonprefix
 
 from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
@@ -132,8 +132,8 @@ def _mistyped(old: Sequence[str], new: Sequence[str]) -> tuple[str, str] | None:
 
 def _differing(one: str, other: str) -> tuple[str, str]:
     """The word of each path in which they differ."""
-    begin = len(commonprefix([one, other]))
-    end = min(len(commonprefix([one[::-1], other[::-1]])), len(one) - begin, len(other) - begin)
+    begin = len(posixpath.commonprefix([one, other]))
+    end = min(len(posixpath.commonprefix([one[::-1], other[::-1]])), len(one) - begin, len(other) - begin)
     stop = len(one) - end
     begin = len(re.sub(r"[^\W_]+\Z", "", one[:begin]))
     end = len(re.sub(r"\A[^\W_]+", "", one[stop:]))

@@ -122,6 +122,14 @@ def test_a_word_of_the_goal_is_called_after_what_it_is_said_to_be(goal: str, nam
     assert shown(goal, f"grep {word} in.csv > out.csv") == {name: word}
 
 
+def test_the_name_of_a_script_that_the_lesson_wrote_is_no_parameter() -> None:
+    line = "./overdue.sh loans.csv > overdue.txt"
+    assert shown("List the loans that are overdue", line, inputs=("loans.csv",)) == {
+        "loans_file": "loans.csv"
+    }
+    assert shown("Compile the table", "gcc -o table.o table.c && ls table.h") == {"table": "table"}
+
+
 def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:
     found = shown("Tidy up", "for photo in inbox/IMG_*.jpg; do mv $photo done/; done", folders=("inbox",))
     assert found == {"folder": "inbox"}
