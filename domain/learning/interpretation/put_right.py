@@ -24,6 +24,7 @@ _MESSAGE = re.compile(r"-[A-Za-z]*[mF].*|--(?:message|file)(?:=.*)?", re.DOTALL)
 _ALL = re.compile(r"-[A-Zb-z]*a[A-Za-z]*|--all")
 _AMENDED = "A later commit amended it; that commit alone gives the same history."
 _RENAMED = "It only changed a mistyped name; the result is named right at once."
+_MENDS = "It only mended a program before it ran; that is written once, in its final text."
 _ALIKE = 0.8
 """How alike two words are of which one is the other mistyped."""
 _MENDED = "What it wrote was mended before it ran; the program is written once, in its final text."
@@ -99,6 +100,9 @@ def _mended(
         line = writing_line(path, content, commands[last].working_folder)
         if len(line) <= _LONGEST and all({*uses[n].written} == {path} for n in writers):
             yield PutRight(last, line, tuple(mended), _MENDED)
+            # Between them its permissions may have been set: then it has to be there from the first on.
+            first, *others = writers
+            yield PutRight(first, line, tuple(others), _MENDS)
 
 
 def _renamed(commands: Sequence[str], uses: Sequence[CommandUse]) -> Iterator[PutRight]:

@@ -608,6 +608,15 @@ def test_a_program_that_was_mended_before_it_worked_is_written_once(tmp_path: Pa
     )
 
 
+def test_a_program_that_was_mended_after_it_was_made_executable_is_written_once(tmp_path: Path) -> None:
+    wrote = "printf '#!/bin/sh\\nsort -k1 $1\\n' > sorted.sh"
+    work = (wrote, "chmod +x sorted.sh", "sed -i s/-k1/-k2/ sorted.sh", "./sorted.sh in.csv > out.csv")
+    taught = Taught(tmp_path, {"in.csv": "a 3\nb 2\nc 1\n"}, *work)
+    evidence = taught.find()
+    assert taught.kept() == [work[0], work[1], work[3]]
+    assert "sort -k2" in evidence.repeated_as[0].command
+
+
 def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(tmp_path: Path) -> None:
     lines = (
         "sort table.csv > sorted.csv",
