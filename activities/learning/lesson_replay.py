@@ -290,9 +290,23 @@ def as_repeated(
             return event
         # A line that was put right, and a search that is to find nothing, succeed as they are repeated.
         ended = ExitClass.OK if one.ends_well else event.terminal.exit_class
-        return event.changed(terminal=event.terminal.changed(command=one.command, exit_class=ended))
+        names = _names_changed(one.event_id, evidence) if evidence else {}
+        produced = tuple(f.changed(path=names.get(f.path, f.path)) for f in event.terminal.produced_files)
+        return event.changed(
+            terminal=event.terminal.changed(command=one.command, exit_class=ended, produced_files=produced)
+        )
 
     return tuple(map(repeated, events))
+
+
+def _names_changed(event_id: str, evidence: LessonEvidence) -> dict[str, str]:
+    """The mistyped names of the files that a command made, with those that a command left out gave them afterwards."""
+    left_out = {one.event_id for one in evidence.left_out}
+    made = next(({*use.written} for use in evidence.uses if use.event_id == event_id), set[str]())
+    for use in evidence.uses:
+        if use.event_id in left_out and made and made == {*use.removed} and len(made) == len(use.written):
+            return dict(zip(sorted(made), sorted(use.written), strict=True))
+    return {}
 
 
 def _as_it_is(event: ObservedActionEvent) -> RepeatedCommand:

@@ -361,7 +361,9 @@ def _helped(steps: Sequence[CheckStep], help_: str) -> tuple[CheckStep, ...]:
         said = step.details or ""
         if step.result is not StepResult.FAILED or "`apprentice " in said:
             return step
-        return replace(step, details=f"{clipped(said, 999 - len(help_))} {help_}".strip())
+        # Most objections are no sentence with its full stop.
+        stop = "" if not said or said.endswith((".", "!", "?", "…")) else "."
+        return replace(step, details=f"{clipped(said, 998 - len(help_))}{stop} {help_}".strip())
 
     return tuple(map(helped, steps))
 

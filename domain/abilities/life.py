@@ -102,7 +102,9 @@ def _refusal_code(
     if action in LANES_OF and lane not in LANES_OF[action]:
         return _illegal(f"An ability in the lane {lane.value} does not take {action.value}.")
     if action is Action.ROLLBACK and not facts.has_earlier:
-        return _illegal("There is no other version to go back to; list them with the ability's versions.")
+        return _illegal(
+            "There is no other version to go back to; `apprentice abilities versions` lists them."
+        )
     if action is Action.UNQUARANTINE and not (facts.revalidated or (reason or "").strip()):
         return (
             ErrorCode.VALIDATION_REQUIRED,

@@ -1,13 +1,14 @@
-"""Witness of SQLite databases: tables, their columns and numbers of rows, read from a private copy.
+"""Witness of SQLite databases: tables, their columns, rows and definitions, read from a private copy.
 
 The copy is opened read-only and immutable (with its write-ahead log where there is one), schema objects are not
-trusted, and only plain tables are counted: no view, trigger, virtual table or extension of the file ever runs.
+trusted, and only plain tables are read: no view, trigger, virtual table or extension of the file ever runs.
 """
 
+import hashlib
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -94,11 +95,15 @@ def _of_copy(path: str, copy: Path, budget: Budget, *, has_log: bool) -> Iterato
             (MAX_TABLES,),
         ).fetchall()
         yield fact(path, "tables", len(tables))
+        definitions = database.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
+        yield fact(path, "definitions", _digest(definitions, budget))
         for name, sql in tables:
-            yield from _of_table(path, database, str(name), str(sql))
+            yield from _of_table(path, database, str(name), str(sql), budget)
 
 
-def _of_table(path: str, database: sqlite3.Connection, name: str, sql: str) -> Iterator[StateFact]:
+def _of_table(
+    path: str, database: sqlite3.Connection, name: str, sql: str, budget: Budget
+) -> Iterator[StateFact]:
     if sql.lstrip().upper().startswith("CREATE VIRTUAL"):
         yield fact(path, f"table {name}: kind", "virtual, not looked into")
         return
@@ -108,6 +113,16 @@ def _of_table(path: str, database: sqlite3.Connection, name: str, sql: str) -> I
     # The name is quoted as SQL quotes identifiers.
     (rows,) = database.execute(f"SELECT count(*) FROM {quoted}").fetchone()  # noqa: S608
     yield fact(path, f"table {name}: rows", int(rows))
+    content = database.execute(f"SELECT * FROM {quoted}")  # noqa: S608
+    yield fact(path, f"table {name}: content", _digest(content, budget))
+
+
+def _digest(rows: Iterable[object], budget: Budget) -> str:
+    digest = hashlib.sha256()
+    for row in rows:
+        budget.spend()
+        digest.update(repr(row).encode("utf-8", errors="surrogateescape"))
+    return digest.hexdigest()
 
 
 def _text(value: bytes) -> str:

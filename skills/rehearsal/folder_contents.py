@@ -3,20 +3,18 @@
 import hashlib
 import os
 import stat
-import tarfile
-import zipfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from skills.rehearsal.archive_contents import read_packed
 from skills.rehearsal.state_facts import state_facts
 
 MAX_TEXT_BYTES = 1024 * 1024
 """The largest file that is looked at as text."""
 
 MAX_FILES = 20_000
-MAX_MEMBERS = 20_000
-"""The most files of a folder, and of an archive."""
+"""The most files of a folder."""
 
 Facts = Callable[[Path], Mapping[str, str]]
 """Reads the state behind files (git, databases) of a folder, by subject."""
@@ -28,6 +26,7 @@ class _File:
     text: str | None
     mode: int
     members: frozenset[str] | None
+    essence: str
 
 
 class ReadContents:
@@ -57,6 +56,11 @@ class ReadContents:
         """The SHA-256 of a file's content."""
         found = self._files.get(path)
         return found.digest if found else None
+
+    def essence(self, path: str) -> str | None:
+        """What a file holds, whatever the time it was made at; for most files their digest."""
+        found = self._files.get(path)
+        return found.essence if found else None
 
     def mode(self, path: str) -> int | None:
         """A file's permission bits."""
@@ -96,8 +100,10 @@ def _read(path: Path) -> _File:
             file.seek(0)
             head = file.read(MAX_TEXT_BYTES + 1)
     except OSError:
-        return _File("", None, 0, None)
-    return _File(digest, _text(head), mode, _members(path, head))
+        return _File("", None, 0, None, "")
+    packed = read_packed(path, head)
+    members, essence = (packed.members, packed.essence) if packed else (None, digest)
+    return _File(digest, _text(head), mode, members, essence)
 
 
 def _text(content: bytes) -> str | None:
@@ -107,22 +113,3 @@ def _text(content: bytes) -> str | None:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         return None
-
-
-def _members(path: Path, head: bytes) -> frozenset[str] | None:
-    """The names in a tar or zip archive; nothing is unpacked."""
-    try:
-        if head.startswith(b"PK"):
-            with zipfile.ZipFile(path) as archive:
-                return frozenset(archive.namelist()[:MAX_MEMBERS])
-        if head[257:262] == b"ustar" or head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
-            with tarfile.open(path) as archive:
-                names: list[str] = []
-                for member in archive:
-                    names.append(member.name)
-                    if len(names) >= MAX_MEMBERS:
-                        break
-                return frozenset(names)
-    except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, ValueError):
-        return None
-    return None

@@ -103,14 +103,14 @@ class Shortening:
     def put_right(self, found: Shortened, uses: Sequence[CommandUse]) -> Shortened:
         """With what was put right by a later command done right at once."""
         used = {use.event_id: use for use in uses}
-        tried: set[str] = set()
+        tried: set[tuple[int, str]] = set()
         while True:
             kept = found.kept
             possible = put_right(kept, [used[c.event_id] for c in kept], found.run.after.text)
-            one = next((each for each in possible if each.command not in tried), None)
+            one = next((each for each in possible if (each.place, each.command) not in tried), None)
             if one is None or self._replayer.is_over:
                 return found
-            tried.add(one.command)
+            tried.add((one.place, one.command))
             shorter = tuple(
                 c.changed(command=one.command) if n == one.place else c
                 for n, c in enumerate(kept)

@@ -1,7 +1,7 @@
 """Finds and replaces literal values in a shell command so that the new value stays data, whatever it holds.
 
-A value is spelled as the place asks for: bare in a word, between quotes, in a here-document. Variables, comments and
-``${…}`` are left alone.
+A value is spelled as the place asks for: bare in a word, between quotes, in a here-document. Variables and comments are
+left alone; of ``${…}`` only what is cut off, put in its place or given instead counts.
 """
 
 import re
@@ -21,7 +21,7 @@ class Quoting(Enum):
     """A here-document in which the shell expands."""
     LITERAL_DOCUMENT = auto()
     SPECIAL = auto()
-    """Backquotes, arithmetic and ``$'…'``: nothing but letters, digits and the like is safe there."""
+    """Backquotes, arithmetic, ``$'…'`` and the text in ``${name#text}``: only letters, digits and the like are safe."""
     BREAK = auto()
     """Between words, and the quotation marks themselves."""
     UNTOUCHED = auto()
@@ -67,6 +67,7 @@ class ValuePlace:
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BRACES_WITH_TEXT = re.compile(r"\$\{(?:[A-Za-z_]\w*|\d+|[@*])(?:\[[@*\d]+\])?(?:##?|%%?|:?[-=+?]|//?[#%]?)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _DELIMITER = re.compile(r"[ \t]*((?:'[^']*'|\"[^\"]*\"|\\.|[^\s;&|()<>'\"\\])+)")
 _MAX_DEPTH = 30
@@ -257,11 +258,17 @@ class _Scanner:
         self._put(Quoting.BREAK, word, len(closing))
 
     def _braces(self, word: int) -> None:
-        depth = 0
+        depth, text_at = 0, len(self._text)
+        if opening := _BRACES_WITH_TEXT.match(self._text, self._at):
+            text_at = opening.end()
         while self._at < len(self._text):
             character = self._text[self._at]
             depth += (character == "{") - (character == "}")
-            self._put(Quoting.UNTOUCHED, word)
+            is_text = self._at >= text_at and depth == 1 and character not in "{}$`'\"\\"
+            name = _NAME.match(self._text, self._at + 1) if character == "$" else None
+            self._put(
+                Quoting.SPECIAL if is_text else Quoting.UNTOUCHED, word, 1 + len(name.group() if name else "")
+            )
             if character == "}" and depth == 0:
                 return
 

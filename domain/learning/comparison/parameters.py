@@ -302,8 +302,10 @@ class ParameterWording:
             by_value.setdefault(value, parameter)
         known = sorted(by_value, key=lambda value: (-len(value), value))
         self._by_value = by_value
-        pieces = [meant(value, by_value[value].type) for value in known]
-        self._pattern = re.compile("|".join(pieces)) if pieces else None
+        # What speaks of a parameter already is left alone: its name may be its value, too.
+        spoken_of = [rf"(?<!\$){re.escape(placeholder(parameter))}" for parameter in parameters]
+        pieces = [*spoken_of, *(meant(value, by_value[value].type) for value in known)]
+        self._pattern = re.compile("|".join(pieces)) if known else None
 
     def formal(self, text: str) -> str:
         """With ``{name}``, for conditions, file names and lists."""
@@ -315,7 +317,8 @@ class ParameterWording:
 
     def speaks_in(self, text: str) -> bool:
         """Whether the text holds an example."""
-        return self._pattern is not None and self._pattern.search(text) is not None
+        found = self._pattern.finditer(text) if self._pattern else ()
+        return any(match[0] in self._by_value for match in found)
 
     def unbraced(self, text: str) -> str:
         """With every ``{name}`` in words."""
@@ -326,7 +329,12 @@ class ParameterWording:
     def _replaced(self, text: str, form: Callable[[SkillParameter], str]) -> str:
         if self._pattern is None:
             return text
-        return self._pattern.sub(lambda match: form(self._by_value[match.group(0)]), text)
+
+        def replaced(match: re.Match[str]) -> str:
+            parameter = self._by_value.get(match[0])
+            return form(parameter) if parameter else match[0]
+
+        return self._pattern.sub(replaced, text)
 
 
 def parameterised(

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
@@ -67,11 +68,19 @@ CODE_FILES = re.compile(
     r"\.(?:py|sh|bash|js|ts|rb|pl|r|lua|awk|sed|jq|sql|c|h|cc|cpp|java|go|rs|mk)$|^Makefile$"
 )
 """Names of programs and of what is compiled."""
+_PRESCRIBED = re.compile(
+    r"(?:^|/)(?:\.\w+ignore|\.git\w+|\.editorconfig|\.npmrc|package(?:-lock)?\.json|pyproject\.toml|Cargo\.toml"
+    r"|go\.(?:mod|sum)|Dockerfile|CMakeLists\.txt|Makefile)$"
+)
+"""Names that a tool prescribes: there is no other file to choose."""
 
 _LITTLE = name_set(
     """a an and as at by for from in into is it its no not of off on or our so that the their them then they this
     to up with without all each every one new called named now"""
 )
+
+_AGAINST = name_set("instead than except without not before after over under below above")
+"""Words behind which something else begins: in "the trip instead of DSC" nothing is called DSC."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +195,11 @@ def _kind_of_setting(name: str, value: str, text: str) -> ParameterType:
     return ParameterType.TEXT if in_path else kind_called(name, ParameterType.NUMBER, (value,))
 
 
+def _has_its_name(path: str) -> bool:
+    """Whether the file is a program, or one that a tool looks for under this name."""
+    return bool(CODE_FILES.search(path) or _PRESCRIBED.search(path))
+
+
 def _files(
     commands: Sequence[tuple[str, str]], inputs: Collection[str], made: Collection[str]
 ) -> Iterator[_Found]:
@@ -193,7 +207,7 @@ def _files(
     programs = {path for command, folder in commands for path in scripts_run(command, folder)}
     for command, folder in commands:
         for word, path in _operands(command, folder):
-            if path in inputs and path not in programs and path not in made and not CODE_FILES.search(path):
+            if path in inputs and path not in {*programs, *made} and not _has_its_name(path):
                 yield _Found(_file_name(path), ParameterType.PATH, word)
 
 
@@ -206,7 +220,7 @@ def _files_in_texts(
             continue
         for path in inputs:
             name = posixpath.relpath(path, working or ".")
-            is_data = path not in made and not CODE_FILES.search(path) and posixpath.splitext(path)[1]
+            is_data = path not in made and not _has_its_name(path) and posixpath.splitext(path)[1]
             if is_data and re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", command):
                 yield _Found(_file_name(path), ParameterType.PATH, name)
 
@@ -284,7 +298,8 @@ def _of_goal(goal: str, text: str) -> Iterator[_Found]:
         stands_out = any(c.isdigit() for c in value) or (position > 0 and word[:1].isupper())
         if not stands_out or not re.search(bounded(value), text):
             continue
-        before = next((w for w in reversed(words[:position]) if w.lower() not in _LITTLE), "")
+        said = list(takewhile(lambda w: w.lower() not in _AGAINST, reversed(words[:position])))
+        before = next((w for w in said if w.lower() not in _LITTLE), "")
         kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT
         yield _Found(identifier(before) if before.isalpha() else "value", kind, value)
 
@@ -301,7 +316,10 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
 
 
 def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
-    """What several files of a text have as their name (table.c, table.h, table.o), where the goal speaks of it."""
+    """What several files of a text have as their name (table.c, table.h, table.o), where the goal speaks of it.
+
+    A script that is run is what the lesson made for the work, and no file of the day.
+    """
     said = f" {_spoken(goal)} "
     moved = {
         part.operands[0]
@@ -309,10 +327,11 @@ def _shared_stems(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
         for part in parts_of(line)
         if part.program == "mv" and part.operands
     }
+    run = {posixpath.basename(path) for line in lines for path in scripts_run(line, ".")}
     for line in lines:
         files: dict[str, set[str]] = {}
         for found in _PATH_IN_TEXT.finditer(line):
-            if found[0] not in moved:
+            if found[0] not in moved and posixpath.basename(found[0]) not in run:
                 files.setdefault(found[1], set()).add(found[0])
         for stem, names in files.items():
             if len(names) > 1 and f" {_spoken(stem)} " in said:

@@ -37,6 +37,10 @@ class FolderContents(Protocol):
         """The SHA-256 of a file's content; ``None`` where there is none."""
         ...
 
+    def essence(self, path: str) -> str | None:
+        """What a file holds, whatever the time it was made at: of an archive its members; ``None`` where it is none."""
+        ...
+
     def mode(self, path: str) -> int | None:
         """A file's permission bits."""
         ...

@@ -50,15 +50,19 @@ def filled(pattern: str, captures: Sequence[str]) -> str | None:
 
 
 def families(paths: Collection[str]) -> tuple[Family, ...]:
-    """Paths of one extension and depth, at least two each: first those in one top folder, then of any."""
+    """Paths of one extension and depth, at least two each: first those in one top folder, then of any.
+
+    What is left in one folder, whatever its extension, goes together as well; not in the outermost one, where ``*``
+    would be everything.
+    """
     found: list[Family] = []
     left = list(paths)
-    for key in (_near, _far):
+    for key in (_near, _far, _beside):
         groups: dict[tuple[object, ...], list[str]] = {}
         for path in left:
             groups.setdefault(key(path), []).append(path)
         for members in groups.values():
-            if len(members) >= FEWEST_MEMBERS:
+            if len(members) >= FEWEST_MEMBERS and (key is not _beside or "/" in members[0]):
                 found.append(Family(pattern_of(members), tuple(sorted(members))))
                 left = [path for path in left if path not in members]
     return tuple(sorted(found, key=lambda family: family.pattern))
@@ -110,11 +114,17 @@ def _far(path: str) -> tuple[object, ...]:
     return posixpath.splitext(path)[1], path.count("/")
 
 
+def _beside(path: str) -> tuple[object, ...]:
+    return (posixpath.dirname(path),)
+
+
 def _name_of(names: Sequence[str], is_last: bool) -> str:
     first = names[0]
     if all(name == first for name in names):
         return first
     extension = posixpath.splitext(first)[1] if is_last else ""
+    if not all(name.endswith(extension) for name in names):
+        extension = ""
     stems = [name.removesuffix(extension) for name in names]
     begin = _whole_words(stems)
     rest = [stem[len(begin) :] for stem in stems]

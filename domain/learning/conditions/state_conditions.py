@@ -16,7 +16,7 @@ _COUNTED = re.compile(r": (?:merge )?commits$")
 """Numbers of which the difference counts: another folder has others to begin with."""
 _ROWS = re.compile(r": rows$")
 _PACKAGE = re.compile(r": (?:package|environment) ?")
-_LEFT_OUT = re.compile(r": (?:tables|tracked files|table .*: kind|repository)$")
+_LEFT_OUT = re.compile(r": (?:tables|definitions|tracked files|table .*: (?:kind|content)|repository)$")
 
 
 def state_conditions(work: Work, inputs: Sequence[str]) -> tuple[ProofCondition, ...]:

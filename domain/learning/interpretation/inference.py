@@ -16,7 +16,7 @@ from domain.learning.checkpoints.checkpoints import (
     shown_path,
     telling_outcomes,
 )
-from domain.learning.commands.command_line import named_paths, sources_in
+from domain.learning.commands.command_line import appends, named_paths, sources_in
 from domain.learning.commands.operations import (
     COMPUTE,
     COUNT,
@@ -317,7 +317,11 @@ def _typed_paths(steps: Sequence[DemonstratedStep]) -> set[str]:
                 and not _COMPUTED.fullmatch(terminal.command)
             )
             for produced in terminal.produced_files:
-                typed[produced.path] = by_hand and typed.get(produced.path, True)
+                # A line added to a file that was there is no content that somebody else would give.
+                grows = (
+                    produced.path not in typed and produced.change == "modified" and appends(terminal.command)
+                )
+                typed[produced.path] = by_hand and not grows and typed.get(produced.path, True)
     return {path for path, by_hand in typed.items() if by_hand}
 
 

@@ -170,8 +170,8 @@ git rm
   -r : folders with all they hold
   -f --force : -
   -q --quiet : -
-  --cached : only from the next commit
-  @ output* : removes {}
+  --cached : the files themselves stay
+  @ output* : removes {} from version control
 git mv
   -f --force : -
   @ input* : from {}

@@ -5,6 +5,7 @@ does not (``skills/rehearsal/evidence.py``). Files that no command names are tak
 conditions hold for other names as well.
 """
 
+import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
@@ -257,8 +258,25 @@ def _counted(family: Family, work: Work, inputs: Sequence[str]) -> Iterator[Proo
     own = [one for one in sources if work.globs.result_pattern(family.members[0], one.members)]
     for source in own or sources:
         everything = matching(source.pattern, work.before.paths())
-        if len(everything) == count and source.pattern != family.pattern:
+        if (
+            len(everything) == count
+            and source.pattern != family.pattern
+            and not _unpacked(family, source, work)
+        ):
             yield condition(ConditionKind.FILE_COUNT, family.pattern, other=source.pattern, argument="0")
+
+
+def _unpacked(family: Family, source: Family, work: Work) -> bool:
+    """Whether the files lay in archives under their own names: others hold other files."""
+    held = {
+        member.removeprefix("./") for path in source.members for member in work.before.members(path) or ()
+    }
+    return any(
+        path.endswith(f"/{member}") or path == member
+        for path in family.members
+        for member in held
+        if posixpath.basename(member) not in work.given
+    )
 
 
 def _copies(family: Family, work: Work, gone: Sequence[str]) -> Iterator[ProofCondition]:

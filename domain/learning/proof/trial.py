@@ -16,7 +16,7 @@ from contracts.learning.evidence import ConditionKind, ProofCondition
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.observation import LessonFolder
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
-from domain.learning.commands.command_line import SHELLS, calls_in, name_set, named_paths
+from domain.learning.commands.command_line import SHELLS, Part, calls_in, name_set, named_paths, parts_of
 from domain.learning.commands.command_safety import external_send_reason, holds_masked_secret
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 from domain.learning.commands.shell_places import Quoting, ValuePlace, with_values
@@ -131,6 +131,7 @@ def trial_of(draft: SkillDraft, parameters: Sequence[SkillParameter], values: Ma
         tuple(
             PlacedScript(_placed(name, commands), substitution.script(name, text))
             for name, text in scripts.items()
+            if not _is_written_anew(name, commands)
         ),
         tuple(_said_with(one, parameters, values) for one in draft.untested),
     )
@@ -398,6 +399,19 @@ def _writes_script(command: RehearsalCommand, scripts: Mapping[str, str]) -> boo
         c.program in EDITORS and c.operands and all(posixpath.basename(o) in scripts for o in c.operands)
         for c in calls
     )
+
+
+def _is_written_anew(name: str, commands: Sequence[RehearsalCommand]) -> bool:
+    """Whether a command writes the script itself: lines that are put in by ``ed`` would be in it twice."""
+    parts = [part for c in commands for part in parts_of(c.command)]
+    written = [
+        path for part in parts for path in (*(() if part.appends else part.writes), *_edited_by_lines(part))
+    ]
+    return posixpath.basename(name) in map(posixpath.basename, written)
+
+
+def _edited_by_lines(part: Part) -> Sequence[str]:
+    return part.operands if part.program in ("ed", "red") else ()
 
 
 def _placed(name: str, commands: Sequence[RehearsalCommand]) -> str:

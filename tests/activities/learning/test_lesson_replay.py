@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from activities.learning.lesson_replay import as_repeated, typed_in_vain
-from contracts.learning.evidence import CommandUse, LessonEvidence, RepeatedCommand
+from contracts.learning.evidence import CommandUse, LeftOutCommand, LessonEvidence, RepeatedCommand
 from contracts.learning.observation import (
     ExitClass,
     ObservationAdapterKind,
@@ -86,3 +86,27 @@ def test_a_command_that_ends_well_as_it_is_repeated_may_not_fail_any_more() -> N
         if one.terminal
     ]
     assert ends == [("! grep -l x *.csv", ExitClass.OK), ("sqlite3 shop.db", ExitClass.FAILED)]
+
+
+def test_what_a_command_made_has_the_names_that_it_is_repeated_with() -> None:
+    shown, righted = event("sort a > totls.txt", "totls.txt"), event("mv totls.txt totals.txt", "totals.txt")
+    evidence = LessonEvidence(
+        state_id=str(uuid4()),
+        reproduced=True,
+        kept=(shown.event_id,),
+        left_out=(LeftOutCommand(event_id=righted.event_id, reason="It only changed a mistyped name."),),
+        repeated_as=(
+            RepeatedCommand(event_id=shown.event_id, command="sort a > totals.txt", ends_well=True),
+        ),
+        uses=(
+            CommandUse(event_id=shown.event_id, succeeded=True, written=("totls.txt",)),
+            CommandUse(
+                event_id=righted.event_id, succeeded=True, written=("totals.txt",), removed=("totls.txt",)
+            ),
+        ),
+        made_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+    first, _ = as_repeated([shown, righted], evidence)
+    assert first.terminal is not None
+    assert first.terminal.command == "sort a > totals.txt"
+    assert [file.path for file in first.terminal.produced_files] == ["totals.txt"]

@@ -29,7 +29,7 @@ def test_a_database_has_tables_with_columns_and_rows(tmp_path: Path) -> None:
         "CREATE INDEX by_city ON orders (city)",
     )
     facts = facts_of(tmp_path, "shop.db")
-    assert {a: v for a, v in facts.items() if a.startswith("table")} == {
+    assert {a: v for a, v in facts.items() if a.startswith("table") and not a.endswith("content")} == {
         "tables": 3,
         "table orders: columns": "id, city, total",
         "table orders: rows": 2,
@@ -38,6 +38,19 @@ def test_a_database_has_tables_with_columns_and_rows(tmp_path: Path) -> None:
         "table keyed: columns": "k",
         "table keyed: rows": 0,
     }
+
+
+def test_another_value_in_a_row_and_another_index_are_other_facts(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    database(path, "CREATE TABLE t (x)", "INSERT INTO t VALUES (1), (NULL)", "CREATE TABLE same (x)")
+    before = facts_of(tmp_path, "shop.db")
+    database(path, "UPDATE t SET x = x'00ff' WHERE x = 1")
+    between = facts_of(tmp_path, "shop.db")
+    database(path, "CREATE INDEX by_x ON t (x)")
+    after = facts_of(tmp_path, "shop.db")
+    aspects = [aspect for aspect in before if aspect.startswith(("table", "definitions"))]
+    assert [aspect for aspect in aspects if before[aspect] != between[aspect]] == ["table t: content"]
+    assert [aspect for aspect in aspects if between[aspect] != after[aspect]] == ["definitions"]
 
 
 def test_rows_that_are_in_the_write_ahead_log_only_are_counted(tmp_path: Path) -> None:

@@ -514,6 +514,59 @@ def test_of_the_lines_typed_at_a_prompt_those_stay_that_the_result_depends_on(tm
     )
 
 
+def test_a_statement_typed_at_the_prompt_of_a_database_stays_though_the_numbers_of_rows_stay(
+    tmp_path: Path,
+) -> None:
+    table = 'sqlite3 a.db "create table t (k, open); insert into t values (1, 1), (2, 1)"'
+    typed = "\n".join(
+        [
+            "sqlite3 a.db <<'END_OF_TYPED_LINES'",
+            "select count(*) from t;",
+            "update t set open = 0 where k = 2;",
+            "create index by_k on t (k);",
+            ".quit",
+            "END_OF_TYPED_LINES",
+        ]
+    )
+    evidence = Taught(tmp_path, {}, table, command(typed, may_fail=True)).find()
+    (repeated,) = evidence.repeated_as
+    assert repeated.command.splitlines()[1:-1] == [
+        "update t set open = 0 where k = 2;",
+        "create index by_k on t (k);",
+    ]
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("printf '\\374,2\\nb,1\\n' > latin.csv", "sed -i s/b/B/ latin.csv"),
+        ("seq 300000 > long.txt", "sed -i s/7/8/ long.txt"),
+        ("printf 'a\\0b' > picture", "printf 'c' >> picture"),
+        ("sed -i s/one/two/ notes.txt", "tar -czf notes.tgz notes.txt", "rm notes.txt"),
+        ("sed -i s/one/two/ notes.txt", "zip -q notes.zip notes.txt", "rm notes.txt"),
+        ("sed -i s/one/two/ notes.txt", "gzip notes.txt"),
+        ("sqlite3 a.db 'create table t (k); insert into t values (1)'", "sqlite3 a.db 'update t set k = 2'"),
+    ],
+)
+def test_what_changes_only_what_a_file_that_is_no_text_holds_stays(
+    tmp_path: Path, commands: tuple[str, ...]
+) -> None:
+    taught = Taught(tmp_path, {"notes.txt": "one\n"}, "ls", *commands)
+    taught.find()
+    assert taught.kept() == list(commands)
+
+
+def test_the_time_in_an_archive_or_a_database_is_no_difference(tmp_path: Path) -> None:
+    commands = (
+        "touch notes.txt && tar -cf notes.tar notes.txt && zip -q notes.zip notes.txt && gzip -k notes.txt",
+        "cp notes.tar try.tar",
+        "rm try.tar",
+    )
+    taught = Taught(tmp_path, {"notes.txt": "one\n"}, "file notes.txt", *commands)
+    taught.find()
+    assert taught.kept() == [commands[0]]
+
+
 def test_a_commit_that_was_amended_is_made_once_with_its_last_message(tmp_path: Path) -> None:
     begun = "git init -q && git add . && git commit -qm start"
     work = [
@@ -526,6 +579,18 @@ def test_a_commit_that_was_amended_is_made_once_with_its_last_message(tmp_path: 
     evidence = taught.find()
     assert taught.kept() == [begun, *work[:2], work[3], "git branch -m main trunk"]
     assert [one.command for one in evidence.repeated_as] == ["git commit -qm 'Add more'"]
+
+
+def test_a_mistyped_name_that_was_changed_afterwards_is_given_right_at_once(tmp_path: Path) -> None:
+    mistyped = 'for f in DSC_*.JPG; do mv "$f" "lisbonn_${f#DSC_}"; done'
+    righted = 'for f in lisbonn_*; do mv "$f" "lisbon_${f#lisbonn_}"; done'
+    listed = "ls lisbon_* > photos.txt"
+    taught = Taught(tmp_path, {"DSC_1.JPG": "a", "DSC_2.JPG": "b"}, mistyped, righted, listed)
+    evidence = taught.find()
+    assert taught.kept() == [mistyped, listed]
+    assert [one.command for one in evidence.repeated_as] == [
+        'for f in DSC_*.JPG; do mv "$f" "lisbon_${f#DSC_}"; done'
+    ]
 
 
 def test_a_program_that_was_mended_before_it_worked_is_written_once(tmp_path: Path) -> None:
@@ -541,6 +606,15 @@ def test_a_program_that_was_mended_before_it_worked_is_written_once(tmp_path: Pa
     assert repeated.command == (
         "cat > sum.py <<'END_OF_TEXT'\nprint(sum(map(int, open('n.txt'))), file=open('s.txt', 'w'))\nEND_OF_TEXT"
     )
+
+
+def test_a_program_that_was_mended_after_it_was_made_executable_is_written_once(tmp_path: Path) -> None:
+    wrote = "printf '#!/bin/sh\\nsort -k1 $1\\n' > sorted.sh"
+    work = (wrote, "chmod +x sorted.sh", "sed -i s/-k1/-k2/ sorted.sh", "./sorted.sh in.csv > out.csv")
+    taught = Taught(tmp_path, {"in.csv": "a 3\nb 2\nc 1\n"}, *work)
+    evidence = taught.find()
+    assert taught.kept() == [work[0], work[1], work[3]]
+    assert "sort -k2" in evidence.repeated_as[0].command
 
 
 def test_a_check_that_the_goal_asks_for_is_kept_where_it_fails_on_damaged_files(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The files of a folder as conditions look at them, and the state behind them."""
 
+import os
 import subprocess
 import tarfile
 import zipfile
@@ -41,6 +42,31 @@ def test_members_of_archives_are_read_and_damaged_ones_have_none(tmp_path: Path)
     assert contents.members("a.tar.gz") == {"docs/a.txt"}
     assert contents.members("a.zip") == {"a.txt"}
     assert [contents.members(path) for path in ("bad.zip", "bad.tgz", "a.txt")] == [None] * 3
+
+
+def test_the_same_members_packed_at_another_time_are_the_same_in_essence(tmp_path: Path) -> None:
+    def packed(text: str, time: int) -> dict[str, str | None]:
+        note = tmp_path / "note.txt"
+        note.write_text(text)
+        os.utime(note, (time, time))
+        for name, command in (
+            ("a.tar", ["tar", "-cf", "a.tar", "note.txt"]),
+            ("a.tgz", ["tar", "-czf", "a.tgz", "note.txt"]),
+            ("a.zip", ["zip", "-q", "a.zip", "note.txt"]),
+            ("note.txt.gz", ["gzip", "-kf", "note.txt"]),
+        ):
+            (tmp_path / name).unlink(missing_ok=True)
+            subprocess.run(command, cwd=tmp_path, check=True)
+        contents = ReadContents(tmp_path)
+        return {path: contents.essence(path) for path in contents.paths()}
+
+    first, later, other = (
+        packed("one", 1_000_000_000),
+        packed("one", 1_100_000_000),
+        packed("two", 1_000_000_000),
+    )
+    assert first == later
+    assert not [path for path in first if first[path] == other[path]]
 
 
 def test_links_are_state_and_no_files(tmp_path: Path) -> None:

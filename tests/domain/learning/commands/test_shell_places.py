@@ -31,6 +31,29 @@ def test_a_value_is_spelled_as_its_place_asks_for(command: str, expected: str) -
     assert _replaced(command, "a b") == expected
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("n=${f#march_}; echo ${f##*/march}", "n=${f#may_}; echo ${f##*/may}"),
+        ("echo ${f%.march} ${f%%-march*}", "echo ${f%.may} ${f%%-may*}"),
+        ('mv "$f" "${f/march/x}"', 'mv "$f" "${f/may/x}"'),
+        ("echo ${f//x/march}", "echo ${f//x/may}"),
+        ("echo ${1:-march} ${x-march} ${x:=march}", "echo ${1:-may} ${x-may} ${x:=may}"),
+        (
+            "echo ${march#march} ${#march} ${!march} ${march:1:2}",
+            "echo ${march#may} ${#march} ${!march} ${march:1:2}",
+        ),
+        ("echo ${f#$march} ${f#${march}}", "echo ${f#$march} ${f#${march}}"),
+        (
+            'for f in march_*; do mv "$f" "x_${f#march_}"; done',
+            'for f in may_*; do mv "$f" "x_${f#may_}"; done',
+        ),
+    ],
+)
+def test_what_braces_cut_off_replace_or_give_instead_is_a_place(command: str, expected: str) -> None:
+    assert _replaced(command, "may") == expected
+
+
 def test_a_name_that_was_typed_with_escapes_is_found() -> None:
     found = value_places(r"cat march\ data.csv", re.compile(re.escape("march data.csv")))
     assert [(one.value, one.quoting, one.start, one.end) for one in found] == [

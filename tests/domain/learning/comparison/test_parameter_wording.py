@@ -103,6 +103,15 @@ def test_the_longer_example_goes_first() -> None:
     assert wording.formal("reports/anna-lena.csv of anna") == "reports/{place}.csv of {name}"
 
 
+def test_a_text_that_speaks_of_a_parameter_named_like_its_value_stays_as_it_is() -> None:
+    wording = ParameterWording([parameter("overdue", "overdue"), parameter("name", "anna")])
+    said = wording.formal("write overdue.txt for anna")
+
+    assert said == "write {overdue}.txt for {name}"
+    assert wording.formal(said) == said
+    assert wording.formal('test -n "${overdue}"') == 'test -n "${{overdue}}"'
+
+
 @given(st.text())
 def test_without_parameters_a_text_stays_as_it_is(text: str) -> None:
     wording = ParameterWording([])

@@ -69,6 +69,16 @@ def test_a_script_that_is_run_is_no_parameter() -> None:
     assert shown("Run it", "python3 total.py", "./check.sh", inputs=("total.py", "check.sh")) == {}
 
 
+@pytest.mark.parametrize("name", [".gitignore", "web/package.json", "pyproject.toml", "Dockerfile", "go.mod"])
+def test_a_file_whose_name_a_tool_prescribes_is_no_parameter(name: str) -> None:
+    assert shown("Add a line", f"echo x >> {name}", f"git add {name}", inputs=(name,)) == {}
+
+
+@pytest.mark.parametrize("name", ["ignore.txt", "package.csv", "cargo-2025.toml"])
+def test_a_file_of_another_name_is_a_parameter(name: str) -> None:
+    assert name in shown("Sort it", f"sort {name} > sorted", inputs=(name,)).values()
+
+
 def test_what_lies_only_inside_a_longer_value_is_left_to_that_one() -> None:
     found = shown(
         "Read it", "cut -d, -f1 data/2025-03.csv > a", inputs=("data/2025-03.csv",), folders=("data",)
@@ -100,6 +110,28 @@ def test_names_are_distinct_and_no_parameter_is_required() -> None:
 )  # fmt: skip
 def test_a_literal_that_the_goal_speaks_of_is_a_parameter(goal: str, command: str, value: str) -> None:
     assert value in shown(goal, command).values()
+
+
+@pytest.mark.parametrize(
+    ("goal", "name"),
+    [
+        ("Give the photos the name of the trip instead of DSC", "value"),
+        ("Copy all but the region North", "region"),
+        ("List everything except Linz", "value"),
+        ("Count the orders of the town Linz", "town"),
+    ],
+)
+def test_a_word_of_the_goal_is_called_after_what_it_is_said_to_be(goal: str, name: str) -> None:
+    word = goal.split()[-1]
+    assert shown(goal, f"grep {word} in.csv > out.csv") == {name: word}
+
+
+def test_the_name_of_a_script_that_the_lesson_wrote_is_no_parameter() -> None:
+    line = "./overdue.sh loans.csv > overdue.txt"
+    assert shown("List the loans that are overdue", line, inputs=("loans.csv",)) == {
+        "loans_file": "loans.csv"
+    }
+    assert shown("Compile the table", "gcc -o table.o table.c && ls table.h") == {"table": "table"}
 
 
 def test_a_folder_in_front_of_a_pattern_is_a_parameter() -> None:

@@ -39,6 +39,13 @@ def test_files_of_one_extension_and_depth_make_a_family() -> None:
     assert [(one.pattern, one.members) for one in found] == [("out/*.csv", ("out/a.csv", "out/b.csv"))]
 
 
+def test_files_left_in_one_folder_make_a_family_whatever_their_extensions() -> None:
+    found = families(
+        ["big/film.mp4", "big/talk.pdf", "a.txt", "b.csv", "out/one.csv", "out/two.csv", "out/log"]
+    )
+    assert [one.pattern for one in found] == ["big/*", "out/*.csv"]
+
+
 def test_a_single_file_makes_no_family() -> None:
     assert families(["out/a.csv", "b.txt"]) == ()
 

@@ -49,8 +49,57 @@ def test_a_program_that_was_mended_before_it_ran_is_tried_as_one_text() -> None:
         ("python3 a.py", "o"),
     )
     line = "cat > a.py <<'END_OF_TEXT'\nprint(1)\nEND_OF_TEXT"
-    assert found(wrote, mended, ran) == [(1, line, (0,))]
-    assert found(wrote, ("chmod +x a.py", "a.py"), mended, ("./a.py", "o")) == [(2, line, (0,))]
+    assert found(wrote, mended, ran) == [(1, line, (0,)), (0, line, (1,))]
+    assert found(wrote, ("chmod +x a.py", "a.py"), mended, ("./a.py", "o")) == [
+        (2, line, (0,)),
+        (0, line, (2,)),
+    ]
     assert found(wrote, ran, mended, ran) == []
     assert found(wrote, ("sed -i s/x/y/ *.py", "a.py b.py"), ran) == []
     assert found(wrote, ran) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "made", "second", "renamed", "tried"),
+    [
+        ("sort a > totls.txt", "totls.txt", "mv totls.txt totals.txt", "totals.txt", "sort a > totals.txt"),
+        ("cp -r in bakup", "bakup/a bakup/b", "mv bakup backup", "backup/a backup/b", "cp -r in backup"),
+        (
+            'for f in *.JPG; do mv "$f" "lisbonn_${f%.JPG}.jpg"; done',
+            "lisbonn_1.jpg lisbonn_2.jpg",
+            'for f in lisbonn_*; do mv "$f" "lisbon_${f#lisbonn_}"; done',
+            "lisbon_1.jpg lisbon_2.jpg",
+            'for f in *.JPG; do mv "$f" "lisbon_${f%.JPG}.jpg"; done',
+        ),
+        (
+            "git mv a.md reprot.md",
+            "reprot.md",
+            "git mv reprot.md report.md",
+            "report.md",
+            "git mv a.md report.md",
+        ),
+        ("cat a > tmp", "tmp", "mv tmp totals.txt", "totals.txt", None),
+        ("cat a > t-2023", "t-2023", "mv t-2023 t-2024", "t-2024", None),
+        ("split a totls_", "totls_a totls_b", "mv totls_a totals_a", "totals_a", None),
+        ("./make.sh", "totls.txt", "mv totls.txt totals.txt", "totals.txt", None),
+        ("sort a > totls.txt", "totls.txt", "sort totls.txt > totals.txt; rm totls.txt", "totals.txt", None),
+    ],
+)
+def test_a_name_that_was_mistyped_and_changed_afterwards_is_tried_at_once(
+    first: str, made: str, second: str, renamed: str, tried: str | None
+) -> None:
+    commands = [
+        RehearsalCommand(event_id=str(UUID(int=n)), command=one, working_folder=".")
+        for n, one in enumerate((first, second))
+    ]
+    uses = [
+        CommandUse(event_id=str(UUID(int=0)), succeeded=True, written=tuple(made.split())),
+        CommandUse(
+            event_id=str(UUID(int=1)),
+            succeeded=True,
+            written=tuple(renamed.split()),
+            removed=tuple(made.split())[: len(renamed.split())],
+        ),
+    ]
+    shown = [(one.place, one.command, one.left_out) for one in put_right(commands, uses, lambda _: None)]
+    assert shown == ([] if tried is None else [(0, tried, (1,))])

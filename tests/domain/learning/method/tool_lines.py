@@ -269,6 +269,11 @@ adds 'report.md' and 'data' to the next commit
 $ git add -A
 all changes are added
 
+$ git rm -r -q --cached build
+folders with all they hold
+the files themselves stay
+removes 'build' from version control
+
 $ git commit -am 'Add the report'
 all changed files are included
 with the message 'Add the report'

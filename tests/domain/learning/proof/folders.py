@@ -29,6 +29,9 @@ class Folder:
         text = self.texts.get(path)
         return None if text is None else hashlib.sha256(text.encode()).hexdigest()
 
+    def essence(self, path: str) -> str | None:
+        return self.digest(path)
+
     def mode(self, path: str) -> int | None:
         return self.modes.get(path, 0o644) if path in self.paths() else None
 

@@ -52,6 +52,29 @@ def test_moved_files_are_stated_with_their_content_and_as_gone() -> None:
     assert stated[KINDS.ABSENT].statement == "No file inbox/* is left"
 
 
+def test_moved_files_of_several_kinds_are_stated_by_their_folder() -> None:
+    before = Folder({"in/film.mp4": "long film", "in/talk.pdf": "long talk", "in/note.txt": "x"})
+    after = Folder({"big/film.mp4": "long film", "big/talk.pdf": "long talk", "in/note.txt": "x"})
+    stated = candidates(before, after, ["find in -size +5c -exec mv -t big {} +"], tuple(before.paths()))
+    assert {one.statement for one in stated} == {
+        "Every file big/* has the content that one of the files in/* had before",
+        "At least one file big/* has been made, and none is empty",
+    }
+
+
+def test_files_that_an_archive_names_are_not_counted() -> None:
+    archives = {f"{host}.tar.gz": ("app.log", f"{host}.log") for host in ("web", "db")}
+    before = Folder(archives=archives)
+    unpacked = {f"hosts/{host}/app.log": host for host in ("web", "db")}
+    line = "for a in *.tar.gz; do mkdir hosts/${a%.tar.gz}; tar -xf $a -C hosts/${a%.tar.gz}; done"
+    stated = found(before, Folder(unpacked, archives=archives), line, inputs=tuple(archives))
+    assert KINDS.FILE_COUNT not in stated
+    named = f"{line}; grep -c . hosts/*/app.log"
+    assert KINDS.FILE_COUNT in found(
+        before, Folder(unpacked, archives=archives), named, inputs=tuple(archives)
+    )
+
+
 def test_permissions_are_stated_by_extension_wherever_the_files_lie() -> None:
     texts = {"run.sh": "x", "tools/a.sh": "y", "tools/deep/b.sh": "z"}
     after = Folder(texts, modes=dict.fromkeys(texts, 0o750))

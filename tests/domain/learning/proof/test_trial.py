@@ -283,6 +283,23 @@ def test_a_script_of_the_bundle_is_placed_where_a_command_expects_it() -> None:
     assert [(one.path, one.text) for one in trial.scripts] == [("tools/clean.py", "print('may')\n")]
 
 
+@pytest.mark.parametrize(
+    ("command", "placed"),
+    [
+        ("ed clean.sh <<'END_OF_TYPED_LINES'\na\nsort $1\n.\nw\nEND_OF_TYPED_LINES", False),
+        ("cat > clean.sh <<'END'\nsort $1\nEND", False),
+        ("echo 'sort $1' > clean.sh", False),
+        ("chmod +x clean.sh", True),
+        ("echo '# done' >> clean.sh", True),
+        ("cat clean.sh > copy.sh", True),
+        ("ed other.sh <<'END_OF_TYPED_LINES'\na\nx\n.\nw\nEND_OF_TYPED_LINES", True),
+    ],
+)
+def test_a_script_that_a_command_writes_itself_is_not_placed(command: str, placed: bool) -> None:
+    draft = _draft(command, "./clean.sh march.csv", scripts={"clean.sh": "sort $1\n"})
+    assert bool(trial_of(draft, (MONTH,), {}).scripts) == placed
+
+
 def test_a_working_folder_cannot_lead_out() -> None:
     draft = _draft("ls march").changed(
         rehearsal=(RehearsalCommand(event_id=str(uuid4()), command="ls", working_folder="march"),)
