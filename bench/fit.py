@@ -23,7 +23,7 @@ from bench.restated import said_again
 from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.goals import goal_read
+from domain.abilities.fit.goals import goal_read, goal_said
 from domain.abilities.fit.meaning import Meanings, plain_works, told_by
 from domain.abilities.fit.reading import read
 from domain.abilities.fit.ruling import Profile, ruled, wanted_by
@@ -74,9 +74,10 @@ class _Capture:
         self._profiles = {row.entry.ability_id: Profile.of(row.entry) for row in table}
 
     @staticmethod
-    def read(row: Row, said: str) -> float:
-        """What a model finds that reads the request with the ability's goal."""
-        return pair_model().log_odds(said, goal_read(row.entry))
+    def read(row: Row, said: str) -> tuple[float, float]:
+        """What a model finds that reads the request with the ability's goal, and with its techniques besides."""
+        read = pair_model().log_odds
+        return read(said, goal_said(row.entry)), read(said, goal_read(row.entry))
 
     def evidence(self, row: Row, said: str) -> tuple[float, ...]:
         """What is known of the request and the ability."""
@@ -115,7 +116,7 @@ class _Cases:
 
     values: Floats
     read: Floats
-    """What the model finds that reads both together."""
+    """What the model finds that reads both together: two columns, without and with techniques."""
     kinds: Numbers
     """1 for what must find the ability, 0 for a near miss, -1 for a request for another."""
     numbers: Numbers
@@ -140,7 +141,7 @@ class _Cases:
 def cases_of(tables: Mapping[str, Path]) -> _Cases:
     """All cases of some tables."""
     values: list[tuple[float, ...]] = []
-    read: list[float] = []
+    read: list[tuple[float, float]] = []
     marks: list[tuple[str, int, int]] = []
     for name, path in tables.items():
         table, chance = rows_of(path), random.Random(3)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tests.lessons.verdicts import Aspect
 
-PASSED = 23
+PASSED = 22
 """How many of the thirty meet every expectation."""
 
 FOUND = 0.9
@@ -20,55 +20,60 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
     "join_jobs_to_customers": {
         Aspect.FINDS: (
             "not found: “merge the order table with the customer table on their common key” (it is about "
-            "something else: “order”, “common”, “key”); “combine two csv files by customer id keeping those "
-            "without orders” (read together with “Put the jobs of a month beside their customers, customers "
-            "without a job too.”, it asks for other work)"
+            "something else: “order”, “common”, “key”)"
         ),
     },
-    "report_differences_of_trees": {
-        Aspect.FINDS: (
-            "not found: “compare two directories and write down the differing files” (“compare” is near to "
-            "what it does, and little else is said of it)"
+    "list_duplicate_photos": {
+        Aspect.NEAR_MISSES: (
+            "found: “check the photos against a list of checksums” (“check” is near to what it does, it is about "
+            "“photos”, “checksums”)"
         ),
     },
     "number_scanned_pages": {
         Aspect.FINDS: (
-            "not found: “number the pages of a scanned document consecutively” (read together with “Rename "
-            "the scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks "
-            "for other work)"
+            "not found: “give the scans running numbers with leading zeros” (read together with “Rename the "
+            "scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks for "
+            "other work); “number the pages of a scanned document consecutively” (read together with “Rename the "
+            "scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks for "
+            "other work)"
+        ),
+    },
+    "shrink_pictures": {
+        Aspect.NEAR_MISSES: (
+            "found: “list the pictures that are wider than they are high” (read together with “Make smaller "
+            "copies of all pictures with the script of the folder; list their sizes.”, it asks for this work)"
         ),
     },
     "value_per_supplier_by_sqlite": {
         Aspect.FINDS: (
-            "not found: “how much did each supplier bring to one warehouse this month” (read together with "
-            "“Load the deliveries into a database and export the value per supplier for the warehouse in "
-            "Linz.”, it asks for other work)"
-        ),
-        Aspect.NEAR_MISSES: (
-            "found: “import the suppliers into the address book” (“import” is what it does, it is about "
-            "“suppliers”)"
+            "not found: “how much did each supplier bring to one warehouse this month” (read together with “Load "
+            "the deliveries into a database and export the value per supplier for the warehouse in Linz.”, it "
+            "asks for other work); “totals by supplier out of the deliveries table” (“totals” is not what it "
+            "does)"
         ),
     },
     "report_in_virtual_environment": {
         Aspect.FINDS: (
-            "not found: “set up a venv from the vendored package and run the script in it” (read together "
-            "with “Run the report of a month's hours in a virtual environment with the package it needs; keep"
-            " it.”, it asks for other work); “how many hours did each group work in a month” (its words are "
-            "there, but it means other work: “count”)"
+            "not found: “set up a venv from the vendored package and run the script in it” (read together with "
+            "“Run the report of a month's hours in a virtual environment with the package it needs; keep it.”, it"
+            " asks for other work); “how many hours did each group work in a month” (its words are there, but it "
+            "means other work: “count”)"
         ),
     },
-    "repair_service_settings": {
-        Aspect.FINDS: (
-            "not found: “correct an invalid json file with trailing commas and the wrong port” (read together"
-            " with “Repair the settings of the service, with port 8443, until their check passes; keep its "
-            "report.”, it asks for other work)"
+    "permissions_of_scripts_and_data": {
+        Aspect.NEAR_MISSES: (
+            "found: “find the files which nobody is allowed to read” (read together with “Set the permissions "
+            "right: scripts can be run by us and the group, everything in data is read-only.”, it asks for this "
+            "work)"
         ),
     },
-    "rename_a_term_in_all_texts": {
+    "tables_from_a_zip": {
         Aspect.FINDS: (
-            "not found: “search and replace a word in every txt file of the folder” (read together with “The "
-            "room Linden is now called Maple: change the name in all our text files, except in the archive.”,"
-            " it asks for other work)"
+            "not found: “unpack just the tables of the shops from the archive and say how many lines they have” "
+            "(read together with “Check the delivered zip, take only the shops' CSV tables out of it and count "
+            "the rows of each.”, it asks for other work); “get the csv files out of the zip without the pictures”"
+            " (read together with “Check the delivered zip, take only the shops' CSV tables out of it and count "
+            "the rows of each.”, it asks for other work)"
         ),
     },
 }

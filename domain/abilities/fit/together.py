@@ -12,7 +12,7 @@ from contracts.abilities.lookup import Fit
 from contracts.base import clipped
 from domain.abilities.fit.goals import goal_read, goal_said
 from domain.abilities.fit.ruling import Judgement, refused
-from domain.abilities.fit.weighing import FITS_FROM, likelihood_together
+from domain.abilities.fit.weighing import FITS_READ_FROM, likelihood_together
 
 READ_FROM = 0.03
 """What is less likely by trees alone is not read."""
@@ -48,19 +48,24 @@ def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[
     for number in likeliest:
         goal, before = found[number]
         said = goal_said(goal)
-        judged[number] = goal, _after(before, said, read(text, goal_read(goal)))
+        told = read(text, said)
+        shown = read(text, goal_read(goal)) if goal.techniques else told
+        judged[number] = goal, _after(before, said, told, shown)
     return judged
 
 
-def _after(before: Judgement, said: str, read: float) -> Judgement:
-    """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked."""
+def _after(before: Judgement, said: str, told: float, shown: float) -> Judgement:
+    """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked.
+
+    ``told`` is what was read with the goal, ``shown`` with the goal and the techniques of its method.
+    """
     assert before.weighed is not None
-    if before.fit is Fit.NO and read <= SPEAKS_AGAINST:
+    if before.fit is Fit.NO and max(told, shown) <= SPEAKS_AGAINST:
         return before
-    likely = round(likelihood_together(before.weighed, read), 4)
-    if likely >= FITS_FROM and before.fit is Fit.NO:
+    likely = round(likelihood_together(before.weighed, told, shown), 4)
+    if likely >= FITS_READ_FROM and before.fit is Fit.NO:
         reason = SAME_WORK.format(clipped(said, LONGEST_SAID))
         return Judgement(Fit.MAYBE, likely, (reason,), likely, before.weighed)
-    if likely < FITS_FROM and before.fit is not Fit.NO:
+    if likely < FITS_READ_FROM and before.fit is not Fit.NO:
         return replace(refused(OTHER_WORK.format(clipped(said, LONGEST_SAID))), likely=likely)
     return replace(before, likely=likely, closeness=likely if before.fit is not Fit.NO else 0.0)
