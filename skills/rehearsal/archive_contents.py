@@ -6,6 +6,7 @@ import hashlib
 import lzma
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
     lzma.LZMAError,
+    zlib.error,
     ValueError,
     NotImplementedError,
 )

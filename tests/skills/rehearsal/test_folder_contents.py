@@ -6,6 +6,9 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import pytest
+
+from skills.rehearsal.archive_contents import read_packed
 from skills.rehearsal.folder_contents import MAX_TEXT_BYTES, ReadContents
 
 
@@ -42,6 +45,19 @@ def test_members_of_archives_are_read_and_damaged_ones_have_none(tmp_path: Path)
     assert contents.members("a.tar.gz") == {"docs/a.txt"}
     assert contents.members("a.zip") == {"a.txt"}
     assert [contents.members(path) for path in ("bad.zip", "bad.tgz", "a.txt")] == [None] * 3
+
+
+@pytest.mark.parametrize("kind", ["w:gz", "w:bz2", "w:xz", "w"])
+def test_an_archive_that_is_spoilt_anywhere_is_read_without_an_error(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(f"line {number % 7} of {number}" for number in range(300)))
+    with tarfile.open(tmp_path / "whole", kind) as archive:
+        archive.add(tmp_path / "a.txt", "docs/a.txt")
+    whole, spoilt = (tmp_path / "whole").read_bytes(), tmp_path / "spoilt"
+    for place in range(0, min(len(whole), 1_500), 7):
+        spoilt.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        read_packed(spoilt, spoilt.read_bytes()[:512])
+    spoilt.write_bytes(whole[: len(whole) // 2])
+    assert read_packed(spoilt, spoilt.read_bytes()[:512]) != read_packed(tmp_path / "whole", whole[:512])
 
 
 def test_the_same_members_packed_at_another_time_are_the_same_in_essence(tmp_path: Path) -> None:
