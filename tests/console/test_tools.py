@@ -190,7 +190,9 @@ async def test_a_call_is_denied_by_the_keyboard_and_the_reason_is_kept(desk: Des
     await page.keyboard.press("Tab")
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("region", name="Decided lately")).to_contain_text("denied the call (Not this document)")
+    await expect(page.get_by_role("region", name="Decided lately")).to_contain_text(
+        "denied the call (Not this document)"
+    )
     assert (await desk.call(dispatch_id))["status"] == "denied"
 
 
