@@ -22,7 +22,7 @@ def test_content_is_shown_approved_published_later_and_given_up(service: RunStat
     assert "three coffee shops" in admin.types(*approve, "--yes").stdout
     token = admin.gets(*approve, "--yes")
     shown = admin.types("inbox", "--kind", "approved_content").stdout
-    assert "For twitter, once. We tried three coffee shops." in " ".join(shown.split())
+    assert "For twitter, once. · We tried three coffee shops." in " ".join(shown.split())
     assert f"apprentice skills content revoke {token['jti']}" in " ".join(shown.split())
     due = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
     given = {**{"content": content, "platform": "twitter"}, "approval_token": token["approval_token"]}
