@@ -242,8 +242,8 @@ class Drafter:
     def _drafted(self, request: DraftRequest, left_out: Sequence[str]) -> DraftedTexts:
         """What the rules draft without a person's edits of it, but without the commands that are left out."""
         plain = request.changed(edits={LEFT_OUT: list(left_out)}, revision_instructions="")
-        captured = captured_lesson(plain, self._log, self._evidence)
-        found = self.deterministic(plain).interpretation
+        captured = self._captured(plain)
+        found = self._by_rules(plain, captured).interpretation
         return DraftedTexts(
             [line for _, line in captured.commands],
             captured.parameters,
@@ -330,9 +330,15 @@ class Drafter:
             Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured, ``REVISION_INVALID`` when an
                 edit is about a parameter that was not shown.
         """
-        session, captured = request.session, captured_lesson(request, self._log, self._evidence)
-        demonstrations, evidence, drafted = captured.demonstrations, captured.evidence, captured.parameters
-        steps = demonstrations[0]
+        return self._by_rules(request, self._captured(request))
+
+    def _captured(self, request: DraftRequest) -> CapturedLesson:
+        return captured_lesson(request, self._log, self._evidence)
+
+    def _by_rules(self, request: DraftRequest, captured: CapturedLesson) -> DeterministicDraft:
+        """The draft of what was captured, which a caller may have read already."""
+        session, demonstrations = request.session, captured.demonstrations
+        evidence, drafted, steps = captured.evidence, captured.parameters, demonstrations[0]
         answers = self._proposals.answers_to(request)
         # An improvement's parameters are the base's: their edits are put on where both come together.
         parameters, doubts, said = drafted, (), dict(request.edits)
