@@ -185,10 +185,14 @@ MAX_WORKING_NAMES = 12
 """The most file names that an ability is known by."""
 
 
+def _skill_markdown(draft: SkillDraft) -> str:
+    return next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+
+
 def working_names(draft: SkillDraft) -> tuple[str, ...]:
     """What a request may name that title and phrases do not: files that SKILL.md speaks of, and its programs."""
     own = {file.path for file in draft.files}
-    shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    shown = _skill_markdown(draft)
     files = [name for name in dict.fromkeys(_FILE_NAME.findall(shown)) if name not in own][:MAX_WORKING_NAMES]
     return tuple(f"with {name}" for name in (*files, *draft.dependencies) if len(name) <= MAX_NAME_LENGTH)
 
@@ -198,7 +202,7 @@ def method_of(draft: SkillDraft) -> tuple[str, ...]:
 
     Without marks. A program that a person edited by hand says nothing here: only what SKILL.md states is read.
     """
-    marked = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    marked = _skill_markdown(draft)
     plain = marked.replace("`", "")
     values = dict(_SHOWN_VALUE.findall(_section(plain, PARAMETER_SECTION)))
     goal = " ".join(_section(plain, GOAL_SECTION).split())
@@ -210,7 +214,7 @@ def method_of(draft: SkillDraft) -> tuple[str, ...]:
 
 def techniques_stated(draft: SkillDraft) -> tuple[str, ...]:
     """What the front matter of SKILL.md says of its commands in technical words."""
-    shown = next((file.content for file in draft.files if file.path == "SKILL.md"), "")
+    shown = _skill_markdown(draft)
     stated = _TECHNIQUES.search(shown.partition("\n---\n")[0])
     said = (" ".join(one.split()) for one in stated[1].split(";")) if stated else ()
     return tuple(clipped(one, 120) for one in said if one)[:MAX_TECHNIQUES]
