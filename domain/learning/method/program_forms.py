@@ -18,7 +18,7 @@ and what stands in square brackets is there only where a value is given.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -86,13 +86,19 @@ def known_programs() -> tuple[str, ...]:
 def _forms() -> dict[str, ProgramForm]:
     forms: dict[str, ProgramForm] = {}
     for table in (TEXT_PROGRAMS, FILE_PROGRAMS, SHELL_PROGRAMS, GIT_PROGRAMS, TOOL_PROGRAMS):
-        for block in re.split(r"\n(?=\S)", table.strip("\n")):
-            header, *lines = block.split("\n")
-            names, _, styles = header.partition(";")
+        for names, styles, lines in table_blocks(table):
             options, operands = _read_lines(lines)
-            for name in names.split(","):
-                forms[name.strip()] = ProgramForm(name.strip(), options, operands, frozenset(styles.split()))
+            for name in names:
+                forms[name] = ProgramForm(name, options, operands, frozenset(styles.split()))
     return forms
+
+
+def table_blocks(table: str) -> Iterator[tuple[list[str], str, list[str]]]:
+    """The blocks of a table of programs: the names at the margin, what follows ``;`` there, and the indented lines."""
+    for block in re.split(r"\n(?=\S)", table.strip("\n")):
+        header, *lines = block.split("\n")
+        names, _, styles = header.partition(";")
+        yield [name.strip() for name in names.split(",")], styles, lines
 
 
 def _read_lines(lines: list[str]) -> tuple[dict[str, Option], tuple[Operand, ...]]:

@@ -1,8 +1,8 @@
-"""What commands do in technical words, as somebody types it into a search box: "left join of csv files on a key".
+"""Techniques of commands in technical words, as in a search query: "left join of csv files on a key".
 
-A goal is told in the words of somebody's day, and a request may name the technique and the kind of files instead. The
-table is text: a line at the margin names programs, and each indented line has a condition and, after ``:``, words. The
-first condition that holds gives the phrase, and each further line that begins with ``+`` and holds is added to it::
+A goal has the words of its day, and a request may name the technique and the kind of files instead. The table is
+text: a line at the margin names programs, and each indented line has a condition and, after ``:``, words. The first
+condition that holds gives the phrase, and each further line that begins with ``+`` and holds is added to it::
 
     sort
       : sort {files}
@@ -10,8 +10,8 @@ first condition that holds gives the phrase, and each further line that begins w
 
 A condition is nothing, option names as ``domain.learning.method.program_forms`` has them, one of which is given
 (``-k=n``: with this letter in its value), or ``/…/``, a regular expression that is found in the arguments as they were
-typed. ``{files}`` is the kind of files that
-the arguments name. A program without words (``mkdir``, ``cd``) is left out: it says nothing of what is done.
+typed. ``{files}`` is the kind of files that the arguments name. A program without words (``mkdir``, ``cd``) is left
+out: it says nothing of what is done.
 """
 
 import re
@@ -23,6 +23,7 @@ from contracts.abilities.availability import MAX_TECHNIQUES
 from domain.learning.commands.command_line import Call, calls_in
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.method.arguments import read_call
+from domain.learning.method.program_forms import table_blocks
 
 _KINDS = {
     extension: kind
@@ -421,7 +422,7 @@ def _files(arguments: Sequence[str]) -> str:
     return f"{' and '.join(kinds)} files" if kinds else "files"
 
 
-def known_programs() -> dict[str, frozenset[str]]:
+def options_by_program() -> dict[str, frozenset[str]]:
     """The programs of the table with the options that it asks for."""
     return {
         name: frozenset[str]().union(*(line.options for line in lines)) for name, lines in _lines().items()
@@ -431,10 +432,8 @@ def known_programs() -> dict[str, frozenset[str]]:
 @cache
 def _lines() -> dict[str, tuple[_Line, ...]]:
     table: dict[str, tuple[_Line, ...]] = {}
-    for block in re.split(r"\n(?=\S)", _TABLE.strip("\n")):
-        header, *lines = block.split("\n")
-        read = tuple(map(_read, lines))
-        table |= {name.strip(): read for name in header.split(",")}
+    for names, _, lines in table_blocks(_TABLE):
+        table |= dict.fromkeys(names, tuple(map(_read, lines)))
     return table
 
 

@@ -1,10 +1,10 @@
-"""What commands do in technical words, as somebody types it into a search box."""
+"""Techniques of commands in technical words, as in a search query."""
 
 import pytest
 
 from contracts.abilities.availability import MAX_TECHNIQUES, AbilityAvailabilityEntry
 from domain.learning.method.program_forms import form_of
-from domain.learning.method.techniques import known_programs, techniques_of
+from domain.learning.method.techniques import options_by_program, techniques_of
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_phrase_fits_into_an_entry() -> None:
 def test_options_in_the_table_are_those_that_the_programs_have() -> None:
     unknown = [
         (program, option)
-        for program, options in known_programs().items()
+        for program, options in options_by_program().items()
         if (form := form_of(program)).is_known and form.options
         for option in options
         if option.partition("=")[0] not in {one.name for one in form.options.values()}
