@@ -50,5 +50,5 @@ def goal_read(entry: AbilityAvailabilityEntry) -> str:
 
 
 def with_techniques(goal: str, techniques: Sequence[str]) -> str:
-    """A goal as it is told, and behind it in brackets what its commands do."""
+    """A goal, with what its commands do behind it in brackets."""
     return f"{goal} ({', '.join(techniques)})" if techniques else goal

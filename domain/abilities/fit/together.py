@@ -48,21 +48,21 @@ def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[
     for number in likeliest:
         goal, before = found[number]
         said = goal_said(goal)
-        told = read(text, said)
-        shown = read(text, goal_read(goal)) if goal.techniques else told
-        judged[number] = goal, _after(before, said, told, shown)
+        by_goal = read(text, said)
+        by_technique = read(text, goal_read(goal)) if goal.techniques else by_goal
+        judged[number] = goal, _after(before, said, by_goal, by_technique)
     return judged
 
 
-def _after(before: Judgement, said: str, told: float, shown: float) -> Judgement:
+def _after(before: Judgement, said: str, by_goal: float, by_technique: float) -> Judgement:
     """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked.
 
-    ``told`` is what was read with the goal, ``shown`` with the goal and the techniques of its method.
+    ``by_goal`` are the log-odds of the goal, ``by_technique`` of the goal with the techniques of its method.
     """
     assert before.weighed is not None
-    if before.fit is Fit.NO and max(told, shown) <= SPEAKS_AGAINST:
+    if before.fit is Fit.NO and max(by_goal, by_technique) <= SPEAKS_AGAINST:
         return before
-    likely = round(likelihood_together(before.weighed, told, shown), 4)
+    likely = round(likelihood_together(before.weighed, by_goal, by_technique), 4)
     if likely >= FITS_READ_FROM and before.fit is Fit.NO:
         reason = SAME_WORK.format(clipped(said, LONGEST_SAID))
         return Judgement(Fit.MAYBE, likely, (reason,), likely, before.weighed)

@@ -133,9 +133,11 @@ def likelihood(found: Evidence) -> float:
     return _trees(weighing_trees.BIAS, weighing_trees.TREES).likelihood(_VALUES(found))
 
 
-def likelihood_together(found: Evidence, told: float, shown: float) -> float:
+def likelihood_together(found: Evidence, by_goal: float, by_technique: float) -> float:
     """The same with the log-odds of a model that read the request with the goal, and with its techniques besides."""
-    return _trees(together_trees.BIAS, together_trees.TREES).likelihood((*_VALUES(found), told, shown))
+    return _trees(together_trees.BIAS, together_trees.TREES).likelihood(
+        (*_VALUES(found), by_goal, by_technique)
+    )
 
 
 _VALUES = attrgetter(*(field.name for field in fields(Evidence)))
