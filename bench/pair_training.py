@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from bench.pair_graph import AT, BIAS, HEAD, HEADS, LAYERS, WIDTH, graph_of, layer_name, weights_in
 from bench.restated import restated, shortened
 from domain.abilities.fit.goals import with_techniques
 from domain.learning.method.techniques import techniques_of
-from host.pair_model import BEGIN, BIAS, END, HEAD, MAX_TOKENS, WEIGHTS
-from host.sentence_model import Encoder, packaged_weights, sentence_model
+from host.pair_model import BEGIN, END, GRAPH, MAX_TOKENS
+from host.sentence_model import packaged_weights, sentence_model, tokenizer
 from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Told, groups_of
 
 GROUPS = Path(__file__).parent / "pairs"
@@ -57,8 +58,6 @@ SURE = 0.98
 
 UNCHANGED = ("word_embeddings", "position_embeddings")
 """What single words and places mean stays as it is in the package."""
-
-HEADS, WIDTH, LAYERS = 12, 384, 6
 
 Labelled = tuple[str, str, float]
 
@@ -142,27 +141,26 @@ class PairEncoder:
 
         self._torch = torch
         self._chance = np.random.default_rng(0)
-        self.weights, self._matrices, self._places = _weights_of_the_package()
+        self.weights, self._matrices = _weights_of_the_package()
         for name, weight in self.weights.items():
             weight.requires_grad_(not any(word in name for word in UNCHANGED))
         self.head = torch.nn.Parameter(torch.randn(2 * WIDTH) * 0.02)
         self.bias = torch.nn.Parameter(torch.zeros(1))
-        tokenizer = Encoder().tokenizer
+        encode = tokenizer().encode
         self._tokens = {}
-        self._encode = lambda text: tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
+        self._encode = lambda text: encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
 
     def begin_with(self, kept: Mapping[str, np.ndarray]) -> None:
-        """Takes the weights that ``exported`` gave."""
+        """Takes weights by their names, those of words and places excepted."""
         torch = self._torch
-        named = {name.rpartition("@")[0] or name: values for name, values in kept.items()}
         with torch.no_grad():
-            self.head.copy_(torch.tensor(named[HEAD]))
-            self.bias.copy_(torch.tensor(named[BIAS]))
-            for name, weight in self.weights.items():
-                if name in self._matrices:
-                    weight.copy_(torch.tensor(named[f"{name}_q"] * named[f"{name}_scale"]))
-                elif name in named:
-                    weight.copy_(torch.tensor(named[name]))
+            for name, weight in self._named().items():
+                weight.copy_(torch.tensor(kept[name]))
+
+    def _named(self) -> dict[str, Any]:
+        """What training changes, by its names."""
+        trained = {name: weight for name, weight in self.weights.items() if weight.requires_grad}
+        return {HEAD: self.head, BIAS: self.bias, **trained}
 
     def mix(self, other: "PairEncoder", share: float) -> None:
         """Keeps this share of the weights, and takes the rest from another stage of the same training."""
@@ -204,13 +202,13 @@ class PairEncoder:
             weight, bias = named[f"{name}.LayerNorm.weight"], named[f"{name}.LayerNorm.bias"]
             return functional.layer_norm(x, (WIDTH,), weight, bias, 1e-12)
 
-        at = "inner.embeddings"
+        at = AT
         x = functional.embedding(ids, named[f"{at}.word_embeddings.weight"])
         x = x + named[f"{at}.position_embeddings.weight"][: ids.shape[1]]
         x = dropped(normed(x + functional.embedding(kinds, named[f"{at}.token_type_embeddings.weight"]), at))
         count, length = ids.shape
         for layer in range(LAYERS):
-            at = f"inner.encoder.layer.{layer}"
+            at = layer_name(layer)
             asked, keyed, told, out, wide, narrow = (
                 named[one] for one in self._matrices[6 * layer : 6 * layer + 6]
             )
@@ -247,31 +245,19 @@ class PairEncoder:
             mask[row, : len(said)] = True
         return ids, kinds, mask
 
-    def exported(self) -> dict[str, np.ndarray]:
-        """The trained weights as ``host.pair_model`` reads them: matrices in int8, a scale for each column."""
-        found = {HEAD: self.head.detach().numpy(), BIAS: self.bias.detach().numpy()}
-        for name, weight in self.weights.items():
-            values = weight.detach().numpy()
-            if name in self._matrices:
-                scale = np.abs(values).max(axis=0, keepdims=True) / 127
-                found[self._placed(f"{name}_scale")] = scale.astype(np.float32)
-                found[self._placed(f"{name}_q")] = np.round(values / scale).astype(np.int8)
-            elif weight.requires_grad:
-                found[self._placed(name)] = values
-        return found
-
-    def _placed(self, name: str) -> str:
-        return f"{name}@{self._places[name]}"
+    def graph(self) -> bytes:
+        """The file that ``host.pair_model`` runs."""
+        values = {name: weight.detach().numpy() for name, weight in self._named().items()}
+        return graph_of(values, self._matrices)
 
 
-def _weights_of_the_package() -> tuple[dict[str, Any], list[str], dict[str, int]]:
-    """All weights as floats by their names, the names of the matrices as they are used, and where each is kept."""
+def _weights_of_the_package() -> tuple[dict[str, Any], list[str]]:
+    """All weights as floats by their names, and the names of the matrices as they are used."""
     import onnx
     import torch
     from onnx import numpy_helper
 
-    content = packaged_weights()
-    graph = onnx.load_model_from_string(content).graph
+    graph = onnx.load_model_from_string(packaged_weights()).graph
     kept = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
     matrices = [
         node.input[1] for node in graph.node if node.op_type == "MatMul" and f"{node.input[1]}_q" in kept
@@ -283,9 +269,7 @@ def _weights_of_the_package() -> tuple[dict[str, Any], list[str], dict[str, int]
             weights[plain] = values.astype(np.float32) * kept[f"{plain}_scale"]
         elif plain == name and values.dtype == np.float32 and name.startswith("inner."):
             weights[name] = values
-    places = {one.name: content.find(one.raw_data) for one in graph.initializer if len(one.raw_data) > 1000}
-    parameters = {name: torch.nn.Parameter(torch.tensor(values)) for name, values in weights.items()}
-    return parameters, matrices, places
+    return {name: torch.nn.Parameter(torch.tensor(values)) for name, values in weights.items()}, matrices
 
 
 def area(scores: np.ndarray, fits: np.ndarray) -> float:
@@ -361,15 +345,14 @@ def train(groups: Sequence[Group], passes: int, *, further: bool = False) -> Pai
 
 def _kept() -> PairEncoder:
     model = PairEncoder()
-    with np.load(WEIGHTS) as kept:
-        model.begin_with(kept)
+    model.begin_with(weights_in(GRAPH))
     return model
 
 
-def write(found: Mapping[str, np.ndarray]) -> None:
-    """Keeps the weights, and prints what ``host.pair_model`` compares them with."""
-    np.savez_compressed(WEIGHTS, **found)
-    print(f"{WEIGHTS}: {hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()}")
+def write(graph: bytes) -> None:
+    """Keeps the graph, and prints what ``host.pair_model`` compares it with."""
+    GRAPH.write_bytes(graph)
+    print(f"{GRAPH}: {hashlib.sha256(graph).hexdigest()}")
 
 
 def main() -> None:
@@ -390,7 +373,7 @@ def main() -> None:
         model.mix(_kept(), options.share)
         print(f"with a share of {options.share}: {told_apart(model)}", flush=True)
     if options.write:
-        write(model.exported())
+        write(model.graph())
 
 
 if __name__ == "__main__":

@@ -1,17 +1,29 @@
 """Reads a request and the goal of an ability together: whether what is asked for is what the ability does.
 
-The transformer of ``sentence_model`` with weights of our own (``pair_model.npz``), trained further from those of
+The transformer of ``sentence_model`` with weights of our own (``pair_model.onnx``), trained further from those of
 the package by ``python -m bench.pair_training``. Two sentences that are read together tell works apart that vectors
 take for alike. What it says is a number and no reason.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from host.sentence_model import Encoder, ModelUnavailable, loaded_once
+from host.sentence_model import (
+    DIMENSIONS,
+    ModelUnavailable,
+    extra,
+    loaded_once,
+    packaged_weights,
+    session_of,
+    tokenizer,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_TOKENS = 60
 """What is said beyond these, by either side, is not read."""
@@ -19,15 +31,16 @@ MAX_TOKENS = 60
 KEPT_IN_MEMORY = 16_384
 """How many answers stay in memory."""
 
-WEIGHTS = Path(__file__).with_name("pair_model.npz")
+GRAPH = Path(__file__).with_name("pair_model.onnx")
 
-HEAD, BIAS = "head.weight", "head.bias"
-"""The names in that file of what is added to the transformer. The others are ``NAME@PLACE`` in the package's file."""
-
-DIGEST = "0c01a25f167f3b2fb502ac563ba93a13ca681732c8892b7ac779919a6babfc0a"
+DIGEST = "4677b9c232b5e66635cd9eb5d98ebbb97b2c51d8fa224bc03afd137f4589f229"
 
 BEGIN, END = 101, 102
 """The tokens before both texts, and behind each."""
+
+WORDS, PLACES = (30_522, 161_538, 11_882_049), (512, 12_004_200, 12_200_872)
+"""What words and places mean stays as the package has it: how many there are, and where its file has their
+numbers (int8) and the scale of each (float)."""
 
 
 class PairModel:
@@ -39,33 +52,43 @@ class PairModel:
 
     def __init__(self) -> None:
         try:
-            import numpy as np
-        except ImportError as error:
-            raise ModelUnavailable(f"{error.name or error} is not installed.") from error
-        try:
-            content = WEIGHTS.read_bytes()
+            graph = GRAPH.read_bytes()
         except OSError as error:
-            raise ModelUnavailable(f"{WEIGHTS.name} cannot be read ({error.strerror}).") from error
-        if hashlib.sha256(content).hexdigest() != DIGEST:
-            raise ModelUnavailable(f"{WEIGHTS.name} is another file than expected.")
-        with np.load(BytesIO(content)) as kept:
-            self._head, self._bias = kept[HEAD], float(kept[BIAS][0])
-            named = (name.rpartition("@") for name in kept.files if "@" in name)
-            self._encoder = Encoder({int(place): kept[f"{name}@{place}"] for name, _, place in named})
-        self._np = np
+            raise ModelUnavailable(f"{GRAPH.name} cannot be read ({error.strerror}).") from error
+        if hashlib.sha256(graph).hexdigest() != DIGEST:
+            raise ModelUnavailable(f"{GRAPH.name} is another file than expected.")
+        self._session, self._tokenizer, self._np = session_of(graph), tokenizer(), extra("numpy")
+        packaged = packaged_weights()
+        self._words, self._places = (_Meanings(self._np, packaged, *where) for where in (WORDS, PLACES))
         self.log_odds: Callable[[str, str], float] = lru_cache(KEPT_IN_MEMORY)(self._log_odds)
         """Of a request and a goal: above 0 for likely, and the more the surer."""
 
     def _log_odds(self, request: str, goal: str) -> float:
         asked, done = self._tokens(request), self._tokens(goal)
         ids = [BEGIN, *asked, END, *done, END]
-        kinds = [0] * (len(asked) + 2) + [1] * (len(done) + 1)
-        rows = self._encoder.read(ids, kinds)
-        return float(self._np.concatenate((rows[0], rows.mean(axis=0))) @ self._head) + self._bias
+        inputs = {
+            "words": self._words.of(ids) + self._places.of(range(len(ids))),
+            "kinds": self._np.repeat([0, 1], (len(asked) + 2, len(done) + 1)),
+        }
+        return float(self._session.run(None, inputs)[0][0])
 
     def _tokens(self, text: str) -> list[int]:
-        ids: list[int] = self._encoder.tokenizer.encode(text, add_special_tokens=False).ids
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids[:MAX_TOKENS]
+
+
+class _Meanings:
+    """Rows of int8 in the package's file, each with a scale."""
+
+    def __init__(self, numpy: Any, file: bytes, count: int, rows_at: int, scales_at: int) -> None:
+        rows = numpy.frombuffer(file, numpy.int8, count * DIMENSIONS, rows_at)
+        scales = numpy.frombuffer(file, numpy.float32, count, scales_at)
+        # Copied: otherwise all of the file stayed in memory.
+        self._rows: NDArray[np.int8] = rows.reshape(count, DIMENSIONS).copy()
+        self._scales: NDArray[np.float32] = scales.reshape(count, 1).copy()
+
+    def of(self, numbers: Sequence[int]) -> "NDArray[np.float32]":
+        return self._rows[numbers] * self._scales[numbers]
 
 
 pair_model = loaded_once(PairModel)

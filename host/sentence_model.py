@@ -7,8 +7,9 @@ are read one by one: in a batch the weights' rounding would make a vector depend
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,49 +48,6 @@ class ModelUnavailable(Exception):
     """The model cannot be used here; the message says why, ``INSTALL`` what to do."""
 
 
-class Encoder:
-    """The transformer of the package with its tokenizer, run on one thread. Safe to share between threads.
-
-    ``replaced`` are weights to be used instead of those in the package's file, by the place of their first byte there.
-
-    Raises:
-        ModelUnavailable: A package is not installed, or its file is another one than expected.
-    """
-
-    def __init__(self, replaced: "Mapping[int, NDArray[Any]] | None" = None) -> None:
-        weights, vocabulary = packaged_weights(), _file(_VOCABULARY)
-        if replaced:
-            changed = bytearray(weights)
-            for place, values in replaced.items():
-                changed[place : place + values.nbytes] = values.tobytes()
-            weights = bytes(changed)
-        try:
-            # Imported here: they are an extra, and take a third of a second.
-            import numpy as np
-            from tokenizers import Tokenizer
-
-            runtime = onnx_runtime()
-        except ImportError as error:
-            raise ModelUnavailable(f"{error.name or error} is not installed.") from error
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self.np = np
-        self._session: Any = runtime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
-        self.tokenizer: Any = Tokenizer.from_str(vocabulary.decode())
-        self.tokenizer.no_padding()
-
-    def read(self, ids: Sequence[int], kinds: Sequence[int]) -> "NDArray[np.float32]":
-        """What the last layer makes of the tokens: a row each. ``kinds`` say of which text each is, 0 or 1."""
-        np = self.np
-        rows = np.array([ids], dtype=np.int64)
-        inputs = {
-            "input_ids": rows,
-            "attention_mask": np.ones_like(rows),
-            "token_type_ids": np.array([kinds], dtype=np.int64),
-        }
-        return np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32)
-
-
 class SentenceModel:
     """Makes vectors of texts. Safe to share between threads.
 
@@ -98,9 +56,8 @@ class SentenceModel:
     """
 
     def __init__(self) -> None:
-        self._encoder = Encoder()
-        self._encoder.tokenizer.enable_truncation(MAX_TOKENS)
-        self._np = self._encoder.np
+        self._session, self._tokenizer, self._np = session_of(packaged_weights()), tokenizer(), extra("numpy")
+        self._tokenizer.enable_truncation(MAX_TOKENS)
         self.vector: Callable[[str], NDArray[np.float32]] = lru_cache(KEPT_IN_MEMORY)(self._vector)
         """The vector of a text, of length one."""
 
@@ -112,9 +69,11 @@ class SentenceModel:
         return min(1.0, float(likenesses[best])), others[best]
 
     def _vector(self, text: str) -> "NDArray[np.float32]":
-        ids: list[int] = self._encoder.tokenizer.encode(text).ids
-        mean = self._encoder.read(ids, [0] * len(ids)).mean(axis=0)
-        found = mean / self._np.linalg.norm(mean)
+        np = self._np
+        ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        mean = np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32).mean(axis=0)
+        found = mean / np.linalg.norm(mean)
         found.flags.writeable = False
         return found
 
@@ -140,6 +99,44 @@ def loaded_once(make: Callable[[], T]) -> Callable[[], T]:
 
 sentence_model = loaded_once(SentenceModel)
 """The model of this process; raises ``ModelUnavailable``."""
+
+
+def extra(name: str) -> Any:
+    """A module of the extra ``meaning``; imported late, as some take a third of a second.
+
+    Raises:
+        ModelUnavailable: It is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ModelUnavailable(f"{error.name or error} is not installed.") from error
+
+
+def session_of(graph: bytes) -> Any:
+    """A graph that is ready to be run, on one thread.
+
+    Raises:
+        ModelUnavailable: ONNX Runtime is not installed.
+    """
+    try:
+        runtime = onnx_runtime()
+    except ImportError as error:
+        raise ModelUnavailable(f"{error.name or error} is not installed.") from error
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def tokenizer() -> Any:
+    """What parts texts into the words of the package.
+
+    Raises:
+        ModelUnavailable: A package is not installed, or its file is another one than expected.
+    """
+    found: Any = extra("tokenizers").Tokenizer.from_str(_file(_VOCABULARY).decode())
+    found.no_padding()
+    return found
 
 
 def packaged_weights() -> bytes:

@@ -292,7 +292,7 @@ def _ability_view(detail: AbilityDetailResponse) -> RenderableType:
                 ("version", str(detail.version)),
                 ("from archive", _archive(detail.imported_from)),
                 ("in spite of", _overridden(detail.imported_from)),
-                ("you may", " · ".join(one.value.replace("_", "-") for one in detail.allowed_actions)),
+                ("you may", " · ".join(OF_ABILITIES[one].split()[-1] for one in detail.allowed_actions)),
                 ("said as", " · ".join(ability.trigger_phrases)),
                 ("not as", " · ".join(ability.negative_triggers)),
                 ("SKILL.md", detail.skill_path),

@@ -99,7 +99,8 @@ def permit(
         return Block(
             ErrorCode.MCP_TOOL_CHANGED,
             "The tool is not the one any more that was approved; nothing was sent.",
-            "Look at what changed of the tool, then make the call again.",
+            f"Look at what changed (`apprentice mcp tools show {server.server_id} {tool.definition.tool_name}`), "
+            "then make the call again.",
         )
     if ask_first.arguments_digest != record.arguments_digest:
         return Block(

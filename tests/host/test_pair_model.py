@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from host import pair_model as module
@@ -51,11 +50,11 @@ def test_what_is_said_beyond_the_limit_is_not_read() -> None:
 def test_weights_that_are_missing_or_others_than_expected_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = tmp_path / "other.npz"
-    monkeypatch.setattr(module, "WEIGHTS", other)
+    other = tmp_path / "other.onnx"
+    monkeypatch.setattr(module, "GRAPH", other)
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         PairModel()
-    np.savez(other, weights=np.zeros(3))
+    other.write_bytes(b"another graph")
     with pytest.raises(ModelUnavailable, match="another file than expected"):
         PairModel()
     monkeypatch.setattr(module, "pair_model", loaded_once(PairModel))

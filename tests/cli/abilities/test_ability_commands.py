@@ -57,6 +57,10 @@ def test_an_installed_ability_is_listed_found_explained_and_versioned(person, ab
     shown = person.types("abilities", "show", ability_id).stdout
     assert "SKILL.md" in shown
     assert "usable now   yes" in shown
+    offered = next(line for line in shown.splitlines() if "you may" in line).split("you may")[1].split("·")
+    assert "promote" in [one.strip() for one in offered]
+    for one in offered:
+        assert person.types("abilities", one.strip(), "--help").exit_code == ExitCode.OK
 
 
 def test_without_abilities_the_list_says_how_to_get_one() -> None:

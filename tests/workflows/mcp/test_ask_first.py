@@ -247,6 +247,7 @@ async def test_a_tool_that_changed_since_it_was_approved_is_not_called(
         await agent.approve(asked["dispatch_id"])
         ended = await agent.ended(asked["dispatch_id"])
         assert (ended["status"], ended["error_code"]) == ("blocked", "MCP_TOOL_CHANGED")
+        assert f"apprentice mcp tools show {agent.server_id} append_line" in ended["next_action"]
         assert misbehaving_server.effects() == []
 
 
