@@ -254,6 +254,19 @@ async def test_no_word_is_broken_in_the_middle_on_any_screen(console: Console) -
     assert await page.evaluate(BROKEN_WORDS) != [], "the test sees no broken word"
 
 
+async def test_the_header_stays_in_one_line_on_a_laptop(console: Console) -> None:
+    page = console.page
+    await console.sign_in()
+    tops = "[...document.querySelectorAll('.masthead > *:not([hidden])')].map((one) => one.getBoundingClientRect())"
+    for width in (1280, 1366, 1440):
+        await page.set_viewport_size({"width": width, "height": 740})
+        await console.open("learn")
+        await expect(page.locator(".loading")).to_have_count(0)
+        boxes = await page.evaluate(f"{tops}.map(({{ top, bottom }}) => [top, bottom])")
+        assert len(boxes) == 4
+        assert max(top for top, _ in boxes) < min(bottom for _, bottom in boxes), width
+
+
 async def test_nothing_is_cut_off_on_a_narrow_screen_and_dark_is_dark(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.create()
