@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tests.lessons.verdicts import Aspect
 
-PASSED = 22
+PASSED = 24
 """How many of the thirty meet every expectation."""
 
 FOUND = 0.9
@@ -23,56 +23,39 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "something else: “order”, “common”, “key”)"
         ),
     },
-    "list_duplicate_photos": {
-        Aspect.NEAR_MISSES: (
-            "found: “check the photos against a list of checksums” (“check” is near to what it does, it is about "
-            "“photos”, “checksums”)"
-        ),
-    },
     "number_scanned_pages": {
         Aspect.FINDS: (
-            "not found: “give the scans running numbers with leading zeros” (read together with “Rename the "
-            "scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks for "
-            "other work); “number the pages of a scanned document consecutively” (read together with “Rename the "
+            "not found: “number the pages of a scanned document consecutively” (read together with “Rename the "
             "scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks for "
             "other work)"
-        ),
-    },
-    "shrink_pictures": {
-        Aspect.NEAR_MISSES: (
-            "found: “list the pictures that are wider than they are high” (read together with “Make smaller "
-            "copies of all pictures with the script of the folder; list their sizes.”, it asks for this work)"
         ),
     },
     "value_per_supplier_by_sqlite": {
         Aspect.FINDS: (
             "not found: “how much did each supplier bring to one warehouse this month” (read together with “Load "
             "the deliveries into a database and export the value per supplier for the warehouse in Linz.”, it "
-            "asks for other work); “totals by supplier out of the deliveries table” (“totals” is not what it "
-            "does)"
+            "asks for other work)"
         ),
     },
     "report_in_virtual_environment": {
         Aspect.FINDS: (
             "not found: “set up a venv from the vendored package and run the script in it” (read together with "
-            "“Run the report of a month's hours in a virtual environment with the package it needs; keep it.”, it"
-            " asks for other work); “how many hours did each group work in a month” (its words are there, but it "
-            "means other work: “count”)"
+            "“Run the report of a month's hours in a virtual environment with the package it needs; keep it.”, "
+            "it asks for other work); “how many hours did each group work in a month” (its words are there, but "
+            "it means other work: “count”)"
         ),
     },
-    "permissions_of_scripts_and_data": {
-        Aspect.NEAR_MISSES: (
-            "found: “find the files which nobody is allowed to read” (read together with “Set the permissions "
-            "right: scripts can be run by us and the group, everything in data is read-only.”, it asks for this "
-            "work)"
+    "summary_function_over_files": {
+        Aspect.FINDS: (
+            "not found: “evaluate the daily readings of every file in the folder into levels.csv” (read together "
+            "with “Make a table with the number of readings, mean and highest level of each station.”, it asks "
+            "for other work)"
         ),
     },
     "tables_from_a_zip": {
         Aspect.FINDS: (
             "not found: “unpack just the tables of the shops from the archive and say how many lines they have” "
             "(read together with “Check the delivered zip, take only the shops' CSV tables out of it and count "
-            "the rows of each.”, it asks for other work); “get the csv files out of the zip without the pictures”"
-            " (read together with “Check the delivered zip, take only the shops' CSV tables out of it and count "
             "the rows of each.”, it asks for other work)"
         ),
     },

@@ -26,7 +26,7 @@ TABLES = {
 }
 """What the trees of ``domain.abilities.fit.weighing`` are fitted to."""
 
-HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general", "searched")}
+HELD_OUT = {name: _HERE / f"{name}.txt" for name in ("siblings", "general", "searched", "steps")}
 """What they are not fitted to."""
 
 
