@@ -108,7 +108,7 @@ class MCPPolicyWish(VersionedContract):
     ``updated_by`` and ``updated_at`` may be given, as in a decision; what counts is who asks, and when.
     """
 
-    mode: MCPPolicyMode
+    mode: MCPPolicyMode = Field(description="A decision is taken back by an ``expires_at`` that has passed.")
     expires_at: UtcTime | None = None
     reason_code: Text120 | None = None
     updated_by: MCPPolicyAuthor | None = None

@@ -38,6 +38,8 @@ def _rule(*patterns: str) -> Callable[[_Rule], _Rule]:
 _REMOVE = r"(?:remove|delete|drop|leave out|leave away|omit|skip|take out|cut|get rid of|we do not need|I do not need)"
 _CHANGE = r"(?:change|set|replace|rewrite|reword|rename|correct|edit|update|make)"
 _TO = r"\s*(?:\bto(?: be| say| read)?\b|\bwith\b|\binto\b|\bby\b|->|→|:)\s*:?\s*"
+_BE = r" (?:(?:be|read|say)\s+|(?=[“\"']|(?-i:[A-Z])))"
+"""What leads from ``make the title`` to its words: a verb, or that they are quoted or begin with a capital."""
 
 
 # Checkpoints
@@ -394,6 +396,7 @@ def _slug(revision: Revision, match: re.Match[str]) -> Revision:
 
 @_rule(
     rf"{_CHANGE} (?:the |its )?(?:title|name|ability|skill|heading){_TO}(.+)",
+    rf"make (?:the |its )?(?:title|name|heading){_BE}(.+)",
     r"(?:re)?name (?:it|this|the (?:skill|ability)) (?:to |as |into )?(.+)",
     r"call (?:it|this|the (?:skill|ability)) (.+)",
     r"(?:the )?title(?: is| should be|:)\s*(.+)",
@@ -404,6 +407,7 @@ def _title(revision: Revision, match: re.Match[str]) -> Revision:
 
 @_rule(
     rf"{_CHANGE} (?:the |its )?(?:goal|goal summary|purpose|description){_TO}(.+)",
+    rf"make (?:the |its )?(?:goal|purpose|description){_BE}(.+)",
     r"(?:the )?(?:goal|purpose)(?: is| should be|:)\s*(.+)",
 )
 def _goal(revision: Revision, match: re.Match[str]) -> Revision:

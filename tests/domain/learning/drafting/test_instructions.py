@@ -167,6 +167,9 @@ INSTRUCTIONS: dict[str, dict[str, Any]] = {
     # The skill
     "rename the title to Shrink the photos": {"title": "Shrink the photos"},
     "call it Photo shrinker": {"title": "Photo shrinker"},
+    "Make the title Shrink the photos": {"title": "Shrink the photos"},
+    "make the title read shrink to 800 pixels": {"title": "shrink to 800 pixels"},
+    "make the goal “Make photos fit for mail”": {"goal_summary": "Make photos fit for mail"},
     "change the skill name to photo-shrinker": {"proposed_skill_slug": "photo-shrinker"},
     "change the goal to “Make photos fit for mail”": {"goal_summary": "Make photos fit for mail"},
     "add the trigger “make thumbnails”": {"trigger_phrases": [*DRAFT.trigger_phrases, "make thumbnails"]},
@@ -256,6 +259,12 @@ def test_an_understood_instruction_that_cannot_be_done_is_refused_with_the_reaso
     assert refusal.value.code is ErrorCode.REVISION_INVALID
     assert why in refusal.value.message
     assert len(refusal.value.message) <= 240
+
+
+def test_how_a_title_is_to_be_is_no_title() -> None:
+    assert read_instructions("make the title shorter", SHOWN, DRAFT).not_understood == (
+        "make the title shorter",
+    )
 
 
 def test_a_field_that_is_set_beside_the_words_keeps_what_was_set() -> None:
