@@ -60,13 +60,14 @@ def safety_rules(work: DemonstratedWork) -> list[str]:
     place = "the folder" if in_folder else "the site" if sites_of(steps) else "the app and the document"
     found = [f"Work only in {place} agreed on; leave everything else as it is"]
     gone = (*materials.removed, *materials.moved)
-    if removed := removals(steps, gone, names):
+    patterns = work.deleted_patterns
+    if removed := [one for one in removals(steps, gone, names) if one not in patterns]:
         found.append(f"It removes {_named(removed)}: name what will go, and get a yes first")
     if moved := moved_away(steps, gone, names):
         found.append(
             f"It moves, renames or packs {_named(moved)}: name what becomes of them, and get a yes first"
         )
-    if patterns := work.deleted_patterns:
+    if patterns:
         found.append(
             f"It removes whatever {_named(patterns)} names, also files that were there before: name them all,"
             " and get a yes first"

@@ -138,6 +138,13 @@ def test_a_removal_by_a_pattern_is_named_though_what_it_removed_was_made_by_the_
     assert "- It removes whatever `*.part.*` and `*~` names, also files that were there before: " in text
 
 
+def test_what_a_pattern_removes_is_named_once(teach: Any) -> None:
+    events = [teach.command(1, "rm notes.txt *.part", "-notes.txt", "-a.part", "-b.part")]
+    text = teach.learn(events).file("SKILL.md")
+    assert "- It removes `notes.txt`: " in text
+    assert "- It removes whatever `*.part` names, also files that were there before: " in text
+
+
 def test_rehearsal_commands_are_the_kept_ones_that_can_be_repeated(teach: Any) -> None:
     events = [
         teach.command(1, "vim notes.txt", "+notes.txt"),
