@@ -98,7 +98,8 @@ def _tell(story: Story, stack: DemoStack) -> dict[str, object]:
             step.say(f"Temporal UI {state.temporal_ui_url}")
         step.facts.update(api_url=state.api_url, temporal_ui_url=state.temporal_ui_url)
     with ApprenticeApi(state.api_url, state.admin_token) as api:
-        return Lesson(api, story, stack.data_dir / "demonstration", state).teach()
+        taught = Lesson(api, story, stack.data_dir / "demonstration", state).teach()
+    return {**taught, "console_url": state.console_url}
 
 
 def _stay(story: Story, stack: DemoStack, facts: dict[str, object]) -> None:
@@ -108,6 +109,7 @@ def _stay(story: Story, stack: DemoStack, facts: dict[str, object]) -> None:
             Text(f"  export APPRENTICE_DATA_DIR={stack.data_dir}", style="cyan"),
             Text("  apprentice abilities list", style="cyan"),
             Text(f"  apprentice learn status {facts['session_id']}", style="cyan"),
+            Text(f"The console is at {facts['console_url']}; its token is in {stack.data_dir}/admin_token."),
             Text.from_markup("Ctrl-C stops it."),
         )
         while True:

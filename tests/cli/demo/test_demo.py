@@ -84,6 +84,8 @@ def test_a_kept_demo_stays_up_until_it_is_stopped(temporary: Path) -> None:
     while "Still running" not in (line := demo.stdout.readline()):
         assert line, "the demo ended before it said that it stays"
         told.append(line)
+    hints = [demo.stdout.readline() for _ in range(4)]
+    assert f"/console; its token is in {temporary / 'kept' / 'admin_token'}." in hints[-1]
     assert all(is_running(pid) for pid in pids)
     demo.send_signal(signal.SIGTERM)
     rest, complaint = demo.communicate()
