@@ -267,6 +267,35 @@ async def test_the_header_stays_in_one_line_on_a_laptop(console: Console) -> Non
         assert max(top for top, _ in boxes) < min(bottom for _, bottom in boxes), width
 
 
+OPTIONS = """[...document.querySelectorAll('.copyable code')].flatMap((code) => {
+  const text = code.textContent, found = [];
+  for (const { index, 0: option } of text.matchAll(/--[a-z]+/g)) {
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    let node, start = 0;
+    while ((node = walker.nextNode()) && start + node.length <= index) start += node.length;
+    const range = document.createRange();
+    range.setStart(node, index - start);
+    range.setEnd(node, index - start + option.length);
+    found.push([option, new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size]);
+  }
+  return found;
+})"""
+"""The options of the commands to copy, each with how many lines it stands on."""
+
+
+async def test_an_option_of_a_command_stays_on_one_line(console: Console) -> None:
+    page = console.page
+    await console.sign_in()
+    for width in (360, 1280):
+        await page.set_viewport_size({"width": width, "height": 740})
+        await console.open("learn")
+        for option in ("--hint", "--allow"):
+            await expect(page.locator(".copyable code", has_text=option)).to_be_visible()
+        options = await page.evaluate(OPTIONS)
+        assert {"--hint", "--allow"} <= {option for option, _ in options}
+        assert [option for option, lines in options if lines > 1] == [], width
+
+
 async def test_nothing_is_cut_off_on_a_narrow_screen_and_dark_is_dark(console: Console) -> None:
     page, learner = console.page, console.learner
     await learner.create()

@@ -4,7 +4,7 @@ const SHOWN_MS = 1600;
 
 /** A command or id with a button that copies it. */
 export function copyable(text, name = "command") {
-  const shown = h("code", {}, text);
+  const shown = h("code", {}, words(text));
   const button = h("button", { type: "button", class: "copy", "aria-label": `Copy ${name}: ${text}` }, "Copy");
   button.addEventListener("click", async () => {
     const copied = await copy(text, shown);
@@ -14,6 +14,9 @@ export function copyable(text, name = "command") {
   });
   return h("span", { class: "copyable" }, shown, button);
 }
+
+/** The text in words that stay on one line: a browser breaks `--hint` behind its hyphens. */
+const words = (text) => text.split(/( )/).map((word) => (word.includes("-") ? h("span", { class: "word" }, word) : word));
 
 async function copy(text, shown) {
   try {
