@@ -183,9 +183,9 @@ async def test_a_fork_that_takes_too_long_ends_no_other_part_and_nothing_comes_o
 async def test_a_part_whose_asker_gave_up_is_ended(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    async with forking(SERVER.replace("lambda: None", f"lambda: open({str(gate)!r}).close()")) as forks:
+    async with forking(SERVER.replace("lambda: None", f"lambda: open({str(gate)!r}).read()")) as forks:
         asking = asyncio.create_task(forks.fork([str(tmp_path / "given up")], 2))
-        # Opened once the server opens it to read: it loads, and the request is on its way.
+        # Opened once the server opens it to read; closed behind the cancellation, and only then has it loaded.
         with await asyncio.to_thread(gate.open, "w"):
             asking.cancel()
             await asyncio.wait({asking})
