@@ -116,10 +116,10 @@ class _Graph:
     def _linear(self, x: str, name: str, bias: str) -> str:
         matrix = self._weights[name]
         blocks, scale = _in_blocks(matrix)
-        inputs = (x, self._constant(f"{name}_q", blocks), self._constant(f"{name}_scale", scale), "", "")
+        kept, scales = self._constant(f"{name}_q", blocks), self._constant(f"{name}_scale", scale)
         return self._add(
             "MatMulNBits",
-            *(*inputs, self._weight(bias)),
+            *(x, kept, scales, "", "", self._weight(bias)),
             domain="com.microsoft",
             K=matrix.shape[0],
             N=matrix.shape[1],

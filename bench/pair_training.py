@@ -164,11 +164,10 @@ class PairEncoder:
 
     def mix(self, other: "PairEncoder", share: float) -> None:
         """Keeps this share of the weights, and takes the rest from another stage of the same training."""
-        pairs = [(self.head, other.head), (self.bias, other.bias)]
-        pairs += [(weight, other.weights[name]) for name, weight in self.weights.items()]
+        others = other._named()
         with self._torch.no_grad():
-            for mine, theirs in pairs:
-                mine.copy_(share * mine + (1 - share) * theirs)
+            for name, mine in self._named().items():
+                mine.copy_(share * mine + (1 - share) * others[name])
 
     def trained(self) -> list[Any]:
         """The weights that training changes."""
