@@ -96,7 +96,7 @@ class ListOf:
         total = len(items)
         page, size = wanted.page or 1, wanted.page_size
         if size is None:
-            size = total if wanted.page is None else DEFAULT_PAGE_SIZE
+            size = max(total, 1) if wanted.page is None else DEFAULT_PAGE_SIZE
         shown = tuple(items[(page - 1) * size : page * size])
         return answer.changed(**{self._name: shown}, total=total, page=page, page_size=size)
 

@@ -54,5 +54,5 @@ def none_of(found: Page, query: ListQuery, otherwise: str) -> str:
 
 def left_over(found: Page) -> list[str]:
     """A line about the pages that follow, if there are any."""
-    more = found.page_size and found.total > found.page * found.page_size
+    more = found.total > found.page * found.page_size
     return [f"{found.total} in all; the next page: --page {found.page + 1}"] if more else []

@@ -19,5 +19,7 @@ class ListCounts(Page):
     total: int = Field(default=0, ge=0, description="How many items match, on all pages.")
     page: int = Field(default=1, ge=1)
     page_size: int = Field(
-        default=0, ge=0, description="The most on one page; where none was asked for, all that there are."
+        default=1,
+        ge=1,
+        description="The most on one page; where none was asked for, all that there are, and 1 where there are none.",
     )

@@ -36,6 +36,12 @@ def test_without_a_page_the_whole_list_is_answered_in_its_own_order() -> None:
     assert (answer.total, answer.page, answer.page_size) == (3, 1, 3)
 
 
+def test_an_empty_list_that_is_answered_whole_has_a_page_size_to_divide_by() -> None:
+    for found in (ALL.changed(items=()), ALL):
+        answer = LIST.listed(found, ListRequest(q="nothing like it"))
+        assert (answer.items, answer.total, answer.page, answer.page_size) == ((), 0, 1, 1)
+
+
 def test_a_page_says_how_many_there_are_on_all() -> None:
     answer = LIST.listed(ALL, ListRequest(page=2, page_size=2))
     assert [item.name for item in answer.items] == ["c"]
