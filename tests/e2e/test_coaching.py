@@ -8,6 +8,7 @@ from uuid_utils import uuid7
 
 from contracts.learning.observation import ToolCallReceipt, ToolEffect, ToolOutcome
 from contracts.learning.views.allowed_actions import LearnSessionView
+from contracts.workflow_ids import learn_session_id
 from domain.learning.interpretation.meaningful import observed_tool_call
 from tests.fixtures.learner import SALES_REPORT, Learner
 from tests.fixtures.stack import Stack
@@ -32,6 +33,14 @@ async def coach(learner: Learner, **changes: Any) -> None:
     answer = await learner.create(**{**body, **changes})
     assert answer["session"]["actor_mode"] == "mixed"
     await learner.act("start")
+
+
+async def test_a_coached_session_is_named_by_its_goal_in_temporal(stack: Stack) -> None:
+    learner = stack.learner()
+    await coach(learner)
+    handle = stack.client.get_workflow_handle(learn_session_id(learner.session_id))
+    summary = await (await handle.describe()).static_summary()
+    assert summary == f"Summarise the sales figures for the team · coaching_agent by {learner.user}"
 
 
 async def test_a_kept_path_that_looks_like_a_secret_is_refused_by_its_place_and_not_said(

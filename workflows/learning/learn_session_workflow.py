@@ -297,7 +297,11 @@ def _static_summary(aggregate: LearnSessionAggregate) -> str:
     """What the session is about where that is known when its workflow starts, how it teaches and whose it is."""
     session = aggregate.session
     how = f"{session.entry_mode.value} by {session.owner_user_id}"
-    return f"{clipped(aggregate.proposal.title, 100)} · {how}" if aggregate.proposal is not None else how
+    if aggregate.proposal is not None:
+        return f"{clipped(aggregate.proposal.title, 100)} · {how}"
+    if session.coaching is not None:
+        return f"{clipped(session.coaching.goal, 100)} · {how}"
+    return how
 
 
 def _static_details(aggregate: LearnSessionAggregate) -> str:
