@@ -13,6 +13,7 @@ from temporalio.testing import TimeSkipper
 from tests.fixtures.authorization_server import AuthorizationServer
 from tests.fixtures.signing_in import OWN_ADDRESS, Person, person
 from tests.fixtures.stack import running_stack, stack_settings
+from worker.recovery import recover_sign_ins
 from workflows.mcp.auth_profile_workflow import AuthProfileWorkflow
 from workflows.mcp.mcp_messages import AuthProfileEnd, AuthProfileStart
 
@@ -99,6 +100,19 @@ async def test_a_sign_in_that_is_lost_is_left_alone(
     await skipping_env.fast_forward(workflow_of(alice), timedelta(minutes=49))
     assert (await closed(alice)).renewed == 0
     assert (await alice.status())["auth_state"] == "challenge_required"
+    assert authorization_server.asked_for("refresh_token") == 1
+
+
+async def test_a_sign_in_whose_workflow_was_lost_is_renewed_on_time_once_a_worker_has_looked(
+    skipping_alice: Person, skipping_env: TimeSkipper, authorization_server: AuthorizationServer
+) -> None:
+    alice = await skipping_alice.registers(authorization_server.url, **AUTO)
+    await alice.signs_in()
+    await workflow_of(alice).terminate("lost")
+    stack = alice.stack
+    assert await recover_sign_ins(stack.client, stack.settings, stack.database) == 1
+    await skipping_env.fast_forward(workflow_of(alice), timedelta(minutes=49))
+    await renewed(alice, 2)
     assert authorization_server.asked_for("refresh_token") == 1
 
 
