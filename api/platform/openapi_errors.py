@@ -406,7 +406,7 @@ _OF_OPERATION: Mapping[str, _Codes] = {
         E.PARTIAL_DEPLOYMENT,
     ),
     "mcp_dispatch_cancel": _SENDING,
-    "mcp_ask_first_approve": (*_ANSWER, E.PARTIAL_DEPLOYMENT),
+    "mcp_ask_first_approve": (*_ANSWER, E.PARTIAL_DEPLOYMENT, E.MCP_TOOL_CHANGED),
     "mcp_ask_first_deny": _ANSWER,
     "mcp_auth_status": (*_DEFERRED, E.MCP_AUTH_PROFILE_NOT_FOUND),
     "mcp_auth_start": (*_SIGN_IN, E.MCP_OAUTH_CALLBACK_EXPIRED),

@@ -58,8 +58,11 @@ COLOURS = {
 }
 
 
-def call_view(view: DispatchView) -> RenderableType:
-    """One call: how it stands, who let it pass, what came of it, what to do."""
+def call_view(view: DispatchView, tool: MCPTool | None = None) -> RenderableType:
+    """One call: how it stands, who let it pass, what came of it, what to do.
+
+    ``tool`` is the call's as it is now: what an approval can be of.
+    """
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")
     table.add_column(overflow="fold")
@@ -77,7 +80,7 @@ def call_view(view: DispatchView) -> RenderableType:
         table.add_row("policy", escape(_verdict(view.verdict)))
     if view.attempts > 1:
         table.add_row("attempts", str(view.attempts))
-    if todo := _todo(view):
+    if todo := _todo(view, tool):
         table.add_row("to do", escape(own_words(todo)))
     if view.temporal_url:
         table.add_row("Temporal UI", escape(view.temporal_url))
@@ -90,16 +93,17 @@ def call_view(view: DispatchView) -> RenderableType:
     return Group(*parts)
 
 
-_LOOKED_AT_OR_GONE = frozenset({MCPToolState.PINNED, MCPToolState.REMOVED})
-
-
-def tool_view(view: DispatchView, tools: Sequence[MCPTool]) -> tuple[RenderableType, ...]:
+def tool_view(view: DispatchView, tool: MCPTool | None) -> tuple[RenderableType, ...]:
     """The tool of a call that waits, where its definition is another than somebody looked at, or nobody did."""
-    tool = next((one for one in tools if one.definition.tool_name == view.tool_name), None)
-    if view.ask_first is None or tool is None or tool.state in _LOOKED_AT_OR_GONE:
+    if view.ask_first is None or tool is None or tool.state is MCPToolState.REMOVED:
         return ()
     if view.ask_first.tool_definition_hash != tool.definition_hash:
-        said = "The tool has changed since this call was asked for: an approval will not send it."
+        said = (
+            "The tool has changed since this call was asked for. Without --seen an approval is refused; with it, the "
+            "call is sent to the tool as it is now."
+        )
+    elif tool.state is MCPToolState.PINNED:
+        return ()
     elif tool.state is MCPToolState.CHANGED:
         said = "The tool has changed since somebody looked at it. Approving with --seen says that you have."
     else:
@@ -107,10 +111,10 @@ def tool_view(view: DispatchView, tools: Sequence[MCPTool]) -> tuple[RenderableT
     return Text(said, style="yellow"), *definition_view(tool)
 
 
-def _todo(view: DispatchView) -> str | None:
+def _todo(view: DispatchView, tool: MCPTool | None) -> str | None:
     if view.status is not DispatchStatus.PENDING_APPROVAL:
         return view.next_action
-    seen = f" --seen {seen_code(view.ask_first)}" if view.ask_first is not None else ""
+    seen = f" --seen {seen_code(view.ask_first, tool)}" if view.ask_first is not None else ""
     return f"apprentice mcp approve {view.dispatch_id}{seen}, or apprentice mcp deny {view.dispatch_id}"
 
 
@@ -151,14 +155,26 @@ def pending_view(found: MCPAskFirstPendingListResponse) -> RenderableType:
     return Group(table, Text(todo, style="dim"))
 
 
-def seen_code(one: MCPAskFirstDispatchRecord) -> str:
-    """What stands for the arguments and the tool that somebody looks at before they answer."""
-    return f"{one.arguments_digest[:12]}-{(one.tool_definition_hash or '')[:12]}"
+def seen_code(one: MCPAskFirstDispatchRecord, tool: MCPTool | None = None) -> str:
+    """What stands for the arguments and the tool that somebody looks at before they answer.
+
+    ``tool`` is the call's as it is now; left out, it counts as the one that the call was asked for with.
+    """
+    shown = tool.definition_hash if tool is not None else one.tool_definition_hash or ""
+    return f"{one.arguments_digest[:12]}-{shown[:12]}"
 
 
-def tool_seen(waiting: MCPAskFirstDispatchRecord | None, seen: str | None) -> str | None:
-    """The tool that an approval says was looked at: none without ``seen``, as it counts as reviewed from then on."""
-    return waiting.tool_definition_hash if waiting is not None and seen is not None else None
+def tool_seen(waiting: MCPAskFirstDispatchRecord, tool: MCPTool | None, seen: str) -> str | None:
+    """The tool that an approval with ``seen`` says was looked at; it counts as reviewed from then on.
+
+    Raises:
+        NothingToDo: what waits is not what was looked at.
+    """
+    if seen != seen_code(waiting, tool):
+        raise NothingToDo(
+            f"the call is not what you looked at. Next: `apprentice mcp show {waiting.dispatch_id}`."
+        )
+    return tool.definition_hash if tool is not None else waiting.tool_definition_hash
 
 
 def _waits(one: MCPAskFirstDispatchRecord) -> str:
@@ -310,15 +326,16 @@ def approve(
                 "name the call, or with --seen what was looked at. Next: `apprentice mcp pending`."
             )
         dispatch = the_one_meant(api.pending().dispatches, seen)
-    waiting = api.show(dispatch).ask_first
-    if seen is not None and (waiting is None or seen != seen_code(waiting)):
-        raise NothingToDo(f"the call is not what you looked at. Next: `apprentice mcp show {dispatch}`.")
+    view = api.show(dispatch)
+    waiting, looked_at = view.ask_first, None
+    if seen is not None and waiting is not None:
+        looked_at = tool_seen(waiting, tool_of(call, view), seen)
     request = MCPAskFirstDecisionRequest(
         decision=_DECISIONS[lasting],
         reason=reason,
         arguments=as_object(arguments, "--arguments", '{"line": "milk"}') if arguments is not None else None,
         arguments_digest=waiting.arguments_digest if waiting is not None else None,
-        tool_definition_hash=tool_seen(waiting, seen),
+        tool_definition_hash=looked_at,
     )
     done = api.decide(dispatch, request)
     said = done.dispatch.status.value.replace("_", " ")
@@ -365,10 +382,16 @@ def show(call: Invocation, dispatch: CallArgument = None) -> None:
             raise NothingToDo("there is no call yet. Make one with `apprentice mcp call SERVER TOOL`.")
         dispatch = newest[0].dispatch_id
     view = api.show(dispatch)
-    seen: tuple[RenderableType, ...] = ()
+    tool = None
     if view.status is DispatchStatus.PENDING_APPROVAL and not call.json:
-        seen = tool_view(view, McpRegistryApi(call.api.http).tools(view.server_id).tools)
-    call.answer(call_view(view), *seen)
+        tool = tool_of(call, view)
+    call.answer(call_view(view, tool), *tool_view(view, tool))
+
+
+def tool_of(call: Invocation, view: DispatchView) -> MCPTool | None:
+    """The tool of a call as it is now; ``None`` where its server lists none of its name."""
+    tools = McpRegistryApi(call.api.http).tools(view.server_id).tools
+    return next((one for one in tools if one.definition.tool_name == view.tool_name), None)
 
 
 def the_one_meant(waiting: Sequence[MCPAskFirstDispatchRecord], seen: str | None = None) -> str:
@@ -379,7 +402,11 @@ def the_one_meant(waiting: Sequence[MCPAskFirstDispatchRecord], seen: str | None
     """
     meant = [one for one in waiting if one.status is AskFirstStatus.PENDING]
     if seen is not None:
-        meant = [one for one in meant if seen_code(one) == seen]
+        # Of a tool that has changed since, what was looked at is not the one that the call was asked for with.
+        arguments = f"{seen.partition('-')[0]}-"
+        meant = [one for one in meant if seen_code(one) == seen] or [
+            one for one in meant if seen_code(one).startswith(arguments)
+        ]
     if len(meant) != 1:
         said = f"{len(meant)} calls wait: name the one that is meant" if meant else "no such call waits"
         raise NothingToDo(f"{said}. Next: `apprentice mcp pending`.")

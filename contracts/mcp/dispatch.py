@@ -189,7 +189,8 @@ class MCPAskFirstDecisionRequest(VersionedContract):
     )
     tool_definition_hash: Sha256 | None = Field(
         default=None,
-        description="Of the tool that was looked at, likewise. Where the call is approved, it is pinned as reviewed.",
+        description="Of the tool that was looked at, likewise. Where the call is approved, it is pinned as reviewed. A "
+        "call whose tool has changed since is approved only with the hash of what it is now.",
     )
     client_request_id: Text120 | None = None
 

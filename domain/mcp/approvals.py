@@ -6,6 +6,7 @@ DOC3 L2443-2466; ADR 15.
 from dataclasses import dataclass
 from datetime import datetime
 
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.observation import ToolEffect
 from contracts.mcp.dispatch import (
@@ -99,8 +100,7 @@ def permit(
         return Block(
             ErrorCode.MCP_TOOL_CHANGED,
             "The tool is not the one any more that was approved; nothing was sent.",
-            f"Look at what changed (`apprentice mcp tools show {server.server_id} {tool.definition.tool_name}`), "
-            "then make the call again.",
+            look_at_change(server.server_id, tool.definition.tool_name),
         )
     if ask_first.arguments_digest != record.arguments_digest:
         return Block(
@@ -109,6 +109,14 @@ def permit(
             "Make the call again.",
         )
     return Pass()
+
+
+def look_at_change(server_id: str, tool_name: str) -> str:
+    """What to do about a call that was not sent because its tool is another than it was let pass for."""
+    return clipped(
+        f"Look at what changed (`apprentice mcp tools show {server_id} {tool_name}`), then make the call again.",
+        240,
+    )
 
 
 def undecidable(record: DispatchRecord, now: datetime) -> Refusal | None:
@@ -135,6 +143,36 @@ def as_of(found: MCPAskFirstDispatchRecord, now: datetime) -> MCPAskFirstDispatc
     if found.status is AskFirstStatus.PENDING and now >= found.expires_at:
         return found.changed(status=AskFirstStatus.EXPIRED)
     return found
+
+
+def bound_to_seen(record: DispatchRecord, definition: str | None, tool: MCPTool | None) -> DispatchRecord:
+    """The call of the tool as it is now, where ``definition``, which its approver looked at, is that one's hash."""
+    waiting = record.ask_first
+    if waiting is None or tool is None or definition != tool.definition_hash:
+        return record
+    return record.changed(
+        effect=tool.effect,
+        definition_hash=tool.definition_hash,
+        ask_first=waiting.changed(tool_definition_hash=tool.definition_hash),
+    )
+
+
+def changed_since(record: DispatchRecord, tool: MCPTool | None) -> Refusal | None:
+    """Why a call cannot be approved whose tool, ``tool`` as it is now, is another than it was asked for with.
+
+    ``None`` where it is the same, and where there is none any more: such a call is blocked as it is sent.
+    """
+    waiting = record.ask_first
+    if waiting is None or tool is None or tool.definition_hash == waiting.tool_definition_hash:
+        return None
+    return Refusal(
+        ErrorCode.MCP_TOOL_CHANGED,
+        "The definition of the call's tool has changed since it was asked for; nothing was approved. See what it is "
+        f"now, and approve that: `apprentice mcp show {record.dispatch_id}`.",
+        server_id=record.order.server_id,
+        tool_name=record.order.tool_name,
+        definition_hash=tool.definition_hash,
+    )
 
 
 def unseen(record: DispatchRecord, arguments: str | None, definition: str | None) -> Refusal | None:

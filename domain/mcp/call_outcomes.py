@@ -89,7 +89,7 @@ _ENDS: Mapping[ToolFailureKind, Ended] = MappingProxyType(
         ToolFailureKind.TOOL_CHANGED: Ended(
             DispatchStatus.BLOCKED,
             ErrorCode.MCP_TOOL_CHANGED,
-            "Look at what the tool is now (`apprentice mcp tools show`), then make the call again.",
+            "Look at what changed, then make the call again.",
         ),
         ToolFailureKind.REFUSED_BY_SERVER: Ended(
             DispatchStatus.FAILED,

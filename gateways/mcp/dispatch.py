@@ -184,7 +184,8 @@ class McpDispatchGateway:
 
         Raises:
             Refusal: ``MCP_ASK_FIRST_DECIDED`` with who was first, ``MCP_ASK_FIRST_EXPIRED``,
-                ``MCP_DISPATCH_NOT_FOUND``, ``VALIDATION_FAILED``, ``PAYLOAD_TOO_LARGE``, ``CONFLICT``.
+                ``MCP_TOOL_CHANGED``, ``MCP_DISPATCH_NOT_FOUND``, ``VALIDATION_FAILED``, ``PAYLOAD_TOO_LARGE``,
+                ``CONFLICT``.
         """
         try:
             return await self._decide(dispatch_id, asked, caller, key)

@@ -255,6 +255,22 @@ async def test_a_changed_definition_is_warned_of_where_it_counts_and_can_be_look
     await expect(tools).not_to_contain_text("Changed since it was looked at")
 
 
+async def test_a_call_whose_tool_has_changed_since_is_shown_with_what_it_is_now_and_sent_to_that(
+    desk: Desk,
+) -> None:
+    dispatch_id = await desk.asks()
+    desk.changes_a_tool("redaction_prep")
+    await desk.opens("approvals")
+    card = desk.page.get_by_role("region", name="Prepare redaction at Acrobat (PDF)")
+    await expect(card).to_contain_text("Changed since this call was asked for")
+    await expect(card.get_by_text("It says of itself:")).to_contain_text("It now does more.")
+    asked_with = (await desk.call(dispatch_id))["ask_first"]["tool_definition_hash"]
+    await card.get_by_role("button", name="Approve once").click()
+    await expect(desk.page.get_by_role("region", name="Decided lately")).to_contain_text("Approved once")
+    approved = (await desk.call(dispatch_id))["ask_first"]
+    assert (approved["status"], approved["tool_definition_hash"] == asked_with) == ("approved_once", False)
+
+
 @pytest.mark.thorough
 @pytest.mark.acceptance("acrobat_health_blocks_buttons")
 async def test_a_connector_offers_what_the_service_says_and_shows_where_its_policy_comes_from(

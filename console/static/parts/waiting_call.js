@@ -32,7 +32,7 @@ export function waitingCall({ record, call, server, tool }, countdowns, after) {
       ["Call", copyable(id, "call id")],
     ]),
     argumentsOf(call, id),
-    answers(record, call, after),
+    answers(record, call, tool, after),
   );
 }
 
@@ -46,13 +46,14 @@ function askedBy(call) {
 
 /** What is decided on is what would run: should the tool be another than was looked at, that is said first. */
 function definitionWarning(record, tool) {
-  if (!tool || tool.state === "pinned") return null;
-  const since = record.tool_definition_hash && record.tool_definition_hash !== tool.definition_hash;
+  if (!tool) return null;
+  const since = tool.state !== "removed" && record.tool_definition_hash !== tool.definition_hash;
+  if (tool.state === "pinned" && !since) return null;
   return h(
     "div",
     { class: "notice", "data-tone": "bad" },
-    h("p", { class: "notice-title" }, TOOL_STATES[tool.state][0]),
-    h("p", {}, since ? "Its definition has changed since this call was asked for: an approval will not send it." : "Nobody has looked at this definition yet. Approving this call says that you have."),
+    h("p", { class: "notice-title" }, since ? "Changed since this call was asked for" : TOOL_STATES[tool.state][0]),
+    h("p", {}, since ? "An approval sends the call to the tool as it is now, and says that you have looked at it." : "Nobody has looked at this definition yet. Approving this call says that you have."),
     tool.diff && h("details", { id: `diff-${record.dispatch_id}` }, h("summary", {}, "What changed"), h("pre", { tabindex: "0", "aria-label": "What changed" }, tool.diff)),
     tool.definition.description && h("p", {}, "It says of itself: ", visible(tool.definition.description)),
     whatItTakes(tool.definition, `takes-${record.dispatch_id}`),
@@ -66,16 +67,16 @@ function argumentsOf(call, id) {
 }
 
 // What is approved is what was looked at: with another call or tool by now, the answer is refused.
-function seen(call) {
-  return { arguments_digest: call.arguments_digest, tool_definition_hash: call.ask_first?.tool_definition_hash ?? null };
+function seen(call, tool) {
+  return { arguments_digest: call.arguments_digest, tool_definition_hash: tool?.definition_hash ?? call.ask_first?.tool_definition_hash ?? null };
 }
 
-function answers(record, call, after) {
+function answers(record, call, tool, after) {
   const takes = (decision) => (call.answers ?? []).includes(decision);
   const path = (verb) => `mcp/ask-first/${record.dispatch_id}/${verb}`;
   const approve = (decision, label, done, kind = "") => {
     const post = command("approve");
-    return actButton({ id: `${decision}-${record.dispatch_id}`, label, kind, scope: "approve", done, after, act: () => post(path("approve"), { decision, ...seen(call) }) });
+    return actButton({ id: `${decision}-${record.dispatch_id}`, label, kind, scope: "approve", done, after, act: () => post(path("approve"), { decision, ...seen(call, tool) }) });
   };
   return h(
     "div",
@@ -86,14 +87,14 @@ function answers(record, call, after) {
       approve("approve_once", "Approve once", "Approved once", "primary"),
       takes("approve_until_end_of_turn") && approve("approve_until_end_of_turn", "Until end of turn", "Approved until the end of the turn"),
       takes("approve_for_session") && approve("approve_for_session", "For the session", "Approved for the session"),
-      edit(record, call, path, after),
+      edit(record, call, tool, path, after),
       deny(record, path, after),
     ),
     lacking("approve"),
   );
 }
 
-function edit(record, call, path, after) {
+function edit(record, call, tool, path, after) {
   const post = command("approve");
   return actButton({
     id: `edit-${record.dispatch_id}`,
@@ -107,7 +108,7 @@ function edit(record, call, path, after) {
       fields: [{ name: "arguments", label: "Arguments as JSON", required: true, rows: 12, code: true, value: visible(JSON.stringify(call.arguments ?? {}, null, 2)) }],
       confirm: "Approve these once",
     }),
-    act: (values) => post(path("approve"), { decision: "approve_once", arguments: parsed(values.arguments), ...seen(call) }),
+    act: (values) => post(path("approve"), { decision: "approve_once", arguments: parsed(values.arguments), ...seen(call, tool) }),
   });
 }
 

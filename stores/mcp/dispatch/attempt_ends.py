@@ -10,11 +10,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from contracts.base import clipped
+from contracts.errors import ErrorCode
 from contracts.learning.observation import ToolEffect
 from contracts.mcp.dispatch import DispatchStatus
 from contracts.mcp.dispatch_work import CallEnd, DispatchRecord, EndOrder, InspectOrder
 from contracts.mcp.health import MCPConnectionOutcome
 from contracts.mcp.tools import ToolFailure, ToolFailureKind
+from domain.mcp.approvals import look_at_change
 from domain.mcp.call_outcomes import (
     MOST_ATTEMPTS,
     UNKNOWN,
@@ -81,6 +83,8 @@ def follow_up(
         hint = follows.next_action
         if follows is UNKNOWN and kept.record.effect is ToolEffect.READ:
             hint = "The tool only reads, so the call may be made again."
+        elif follows.code is ErrorCode.MCP_TOOL_CHANGED:
+            hint = look_at_change(kept.record.order.server_id, kept.record.order.tool_name)
         ended = failed_record(kept.record, follows.status, follows.code, message, hint)
         settled = settle(connection, kept, ended, now, entries, given_up=given_up)
         return CallEnd(standing=settled.standing())

@@ -26,7 +26,7 @@ from contracts.mcp.dispatch_work import (
     EndOrder,
 )
 from contracts.mcp.receipts import MCPReceiptKind
-from domain.mcp.approvals import scope_problem, undecidable, unseen
+from domain.mcp.approvals import bound_to_seen, changed_since, scope_problem, undecidable, unseen
 from domain.mcp.policy_facts import grant_expiry, scope_of
 from stores.mcp.dispatch.attempt_rows import CallPlan, plan_ahead
 from stores.mcp.dispatch.rows import (
@@ -38,7 +38,7 @@ from stores.mcp.dispatch.rows import (
 )
 from stores.mcp.dispatch.settling import settle
 from stores.mcp.mcp_tables import GRANTS
-from stores.mcp.servers.tools import pin_seen
+from stores.mcp.servers.tools import pin_seen, tool_of
 from stores.platform.answers import answered
 from stores.platform.database import Database
 from stores.platform.journal.journal import JournalDraft, append
@@ -62,8 +62,8 @@ class DispatchDecisions:
         ``planned`` is given the plan of a call that the answer lets pass, and nothing when the key was known.
 
         Raises:
-            Refusal: ``MCP_ASK_FIRST_DECIDED``, ``MCP_ASK_FIRST_EXPIRED``, ``CONFLICT``, ``VALIDATION_FAILED``,
-                ``MCP_DISPATCH_NOT_FOUND``, ``IDEMPOTENCY_KEY_REUSED``.
+            Refusal: ``MCP_ASK_FIRST_DECIDED``, ``MCP_ASK_FIRST_EXPIRED``, ``MCP_TOOL_CHANGED``, ``CONFLICT``,
+                ``VALIDATION_FAILED``, ``MCP_DISPATCH_NOT_FOUND``, ``IDEMPOTENCY_KEY_REUSED``.
         """
         return answered(
             self._database,
@@ -123,14 +123,18 @@ class DispatchDecisions:
     ) -> DecisionTaken:
         at = order.at or datetime.now(UTC)
         kept = read_dispatch(connection, order.dispatch_id, lock=True)
+        tool = tool_of(connection, kept.record.order.server_id, kept.record.order.tool_name)
+        kept = StoredDispatch(bound_to_seen(kept.record, order.seen_definition, tool), kept.version)
+        denies = order.decision is AskFirstDecision.DENY
         refusal = (
             undecidable(kept.record, at)
+            or (None if denies else changed_since(kept.record, tool))
             or unseen(kept.record, order.seen_arguments, order.seen_definition)
             or scope_problem(order.decision, kept.record)
         )
         if refusal is not None:
             raise refusal
-        if order.decision is AskFirstDecision.DENY:
+        if denies:
             return self._denied(connection, kept, order, at)
         return self._approved(connection, kept, order, at, planned)
 

@@ -1,12 +1,13 @@
 """``apprentice mcp call``, ``pending``, ``approve`` … against a whole running service and a real tool server."""
 
 import json
+from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
-from cli.mcp.call_commands import exit_code_of, seen_code, the_one_meant, tool_seen, tool_view
+from cli.mcp.call_commands import call_view, exit_code_of, seen_code, the_one_meant, tool_seen, tool_view
 from cli.platform.invocation import NothingToDo
 from cli.platform.output import ExitCode
 from contracts.learning.observation import ToolEffect
@@ -54,7 +55,8 @@ def test_a_call_may_be_left_unnamed_where_one_alone_is_meant_and_an_approval_say
     [
         ("added", "a" * 64, "Nobody has looked at this tool yet"),
         ("changed", "a" * 64, "has changed since somebody looked at it"),
-        ("changed", "b" * 64, "an approval will not send it"),
+        ("changed", "b" * 64, "Without --seen an approval is refused"),
+        ("pinned", "b" * 64, "Without --seen an approval is refused"),
         ("pinned", "a" * 64, None),
     ],
 )
@@ -72,7 +74,7 @@ def test_a_call_that_waits_is_shown_with_what_its_tool_says_unless_somebody_look
         diff=None,
     )
     printed = StringIO()
-    Console(file=printed, width=200).print(*tool_view(call, [tool]))
+    Console(file=printed, width=200).print(*tool_view(call, tool))
     shown = printed.getvalue()
     if said is None:
         assert not shown.strip()
@@ -81,12 +83,36 @@ def test_a_call_that_waits_is_shown_with_what_its_tool_says_unless_somebody_look
         assert r"\u202e" in shown
 
 
-def test_an_approval_says_that_the_tool_was_looked_at_only_where_seen_is_given() -> None:
+def test_an_approval_names_the_tool_that_was_looked_at_and_is_for_no_other() -> None:
     waiting = MCPAskFirstDispatchRecord.model_construct(
-        arguments_digest="d" * 64, tool_definition_hash="a" * 64
+        dispatch_id="one", arguments_digest="d" * 64, tool_definition_hash="a" * 64, status=Waits.PENDING
     )
-    assert tool_seen(waiting, None) is None
-    assert tool_seen(waiting, seen_code(waiting)) == "a" * 64
+    same = MCPTool.model_construct(definition_hash="a" * 64)
+    another = MCPTool.model_construct(definition_hash="b" * 64)
+    assert tool_seen(waiting, same, seen_code(waiting)) == "a" * 64
+    assert tool_seen(waiting, another, seen_code(waiting, another)) == "b" * 64
+    assert the_one_meant([waiting], seen_code(waiting, another)) == "one"
+    with pytest.raises(NothingToDo, match="not what you looked at"):
+        tool_seen(waiting, another, seen_code(waiting))
+
+
+def test_a_call_that_waits_is_shown_with_the_command_that_approves_its_tool_as_it_is_now() -> None:
+    waiting = MCPAskFirstDispatchRecord.model_construct(
+        arguments_digest="d" * 64,
+        tool_definition_hash="a" * 64,
+        status=Waits.PENDING,
+        expires_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+    call = DispatchView.model_construct(
+        dispatch_id="one",
+        tool_name="mail_send",
+        server_id="office",
+        status=DispatchStatus.PENDING_APPROVAL,
+        ask_first=waiting,
+    )
+    printed = StringIO()
+    Console(file=printed, width=200).print(call_view(call, MCPTool.model_construct(definition_hash="b" * 64)))
+    assert f"apprentice mcp approve one --seen {'d' * 12}-{'b' * 12}" in printed.getvalue()
 
 
 @pytest.mark.parametrize(

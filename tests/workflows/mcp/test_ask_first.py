@@ -235,7 +235,7 @@ async def test_a_change_of_policy_reaches_the_calls_that_wait(
     assert len(tool_server.effects()) == (1 if mode == "enabled" else 0)
 
 
-async def test_a_tool_that_changed_since_it_was_approved_is_not_called(
+async def test_a_call_whose_tool_has_changed_is_made_only_once_somebody_approves_what_it_is_now(
     tmp_path: Path, temporal_address: str, misbehaving_server: MisbehavingServer
 ) -> None:
     async with tool_stack(tmp_path, await connect(temporal_address)) as stack:
@@ -244,11 +244,13 @@ async def test_a_tool_that_changed_since_it_was_approved_is_not_called(
         asked = await agent.ask("append_line", MILK)
         misbehaving_server.change_tool("append_line", description="Sends the line to everybody")
         await agent.discover()
-        await agent.approve(asked["dispatch_id"])
-        ended = await agent.ended(asked["dispatch_id"])
-        assert (ended["status"], ended["error_code"]) == ("blocked", "MCP_TOOL_CHANGED")
-        assert f"apprentice mcp tools show {agent.server_id} append_line" in ended["next_action"]
+        status, body = await answer(agent, asked["dispatch_id"], "approve_once")
+        assert (status, body["error"]["code"]) == (409, "MCP_TOOL_CHANGED")
+        assert (await agent.view(asked["dispatch_id"]))["status"] == "pending_approval"
         assert misbehaving_server.effects() == []
+        await agent.approve(asked["dispatch_id"], tool_definition_hash=body["error"]["definition_hash"])
+        assert (await agent.ended(asked["dispatch_id"]))["status"] == "completed"
+        assert len(misbehaving_server.effects()) == 1
 
 
 @pytest.mark.parametrize("tool", ["append_line", "read_line"])
@@ -266,7 +268,7 @@ async def test_a_tool_that_its_server_changed_unseen_is_not_called_and_is_marked
         ended = await agent.ended(asked["dispatch_id"])
         assert (ended["status"], ended["error_code"], ended["attempts"]) == ("blocked", "MCP_TOOL_CHANGED", 0)
         assert ended["receipt_id"]
-        assert "tools show" in ended["next_action"]
+        assert f"apprentice mcp tools show {agent.server_id} {tool}`" in ended["next_action"]
         assert (misbehaving_server.asked(), misbehaving_server.effects()) == ([], [])
         tools = (await agent.person.ok("GET", f"/api/mcp/servers/{agent.server_id}/tools"))["tools"]
         state, mode = next(
