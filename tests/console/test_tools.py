@@ -15,7 +15,9 @@ from contracts.mcp.dispatch_work import DispatchRecord
 from domain.documents.acrobat import tool_definitions
 from stores.mcp.mcp_tables import mcp_dispatches
 from stores.platform.canonical import canonical_json
+from stores.platform.tables import capabilities
 from tests.console.conftest import PATIENCE_MS, Console
+from tests.fixtures.installed import install, manifest
 from tests.fixtures.learner import Learner
 from tests.fixtures.pdf_documents import written
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
@@ -296,6 +298,17 @@ async def test_a_connector_offers_what_the_service_says_and_shows_where_its_poli
     documents = page.get_by_role("region", name="PDF documents")
     await expect(documents).to_contain_text("Switched off")
     await expect(documents.get_by_text("not available")).to_have_count(4)
+
+
+async def test_a_connector_names_the_skills_that_are_bound_to_it(desk: Desk) -> None:
+    name = install(desk.stack.database)
+    bound = manifest(name).changed(required_runtime_caps=(f"mcp_server:{desk.server_id}",))
+    with desk.stack.database.write() as connection:
+        changed = update(capabilities).where(capabilities.c.capability_id == name)
+        connection.execute(changed.values(manifest=canonical_json(bound)))
+    await desk.opens("connectors")
+    card = desk.page.get_by_role("list", name="Connectors").get_by_role("listitem").first
+    await expect(card.get_by_role("link", name="Report")).to_have_attribute("href", f"#/skills/{name}")
 
 
 @pytest.mark.acceptance("acrobat_health_blocks_buttons")
