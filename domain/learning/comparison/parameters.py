@@ -351,7 +351,7 @@ def parameterised(
         return interpretation
     wording = ParameterWording(parameters)
     # In a person's words "the access logs" are no folder, even where one is called so.
-    told = ParameterWording([one for one in parameters if not _is_also_a_word(one)])
+    told = ParameterWording([one for one in parameters if not is_also_a_word(one)])
     changes: dict[str, object] = {"parameters": tuple(parameters)}
     if "title" not in edits and names_the_task:
         changes["title"] = clipped(told.spoken(interpretation.title), _LIMITS["title"])
@@ -373,7 +373,8 @@ def parameterised(
     return interpretation.changed(**changes)
 
 
-def _is_also_a_word(parameter: SkillParameter) -> bool:
+def is_also_a_word(parameter: SkillParameter) -> bool:
+    """Whether a path is called by a word that a person's sentence holds in another sense."""
     return parameter.type is ParameterType.PATH and all(map(str.isalpha, parameter.examples))
 
 

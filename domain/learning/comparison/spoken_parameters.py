@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from contracts.learning.interpretation import ParameterType, SkillParameter
 from domain.learning.commands.command_line import name_set
-from domain.learning.interpretation.naming import is_verb
+from domain.learning.interpretation.naming import is_verb, underscored
 
 _MARK = re.compile(r"\{(\w+)\}")
 _THE = r"(?:the|a|an|this|that|these|those|our|my|your|its)"
@@ -40,9 +40,11 @@ def as_asked(text: str, parameters: Sequence[SkillParameter]) -> str | None:
 def another(parameter: SkillParameter) -> str | None:
     """The parameter with other than its shown value, as it is asked for: "another deliveries file", "other prices".
 
-    None where its name is no noun, or one that only counts on: ``guests_file_2``.
+    None where its name is no noun, one that only counts on (``guests_file_2``), or its value: "another south".
     """
     words = parameter.name.split("_")
+    if any(underscored(value).endswith(parameter.name) for value in parameter.examples):
+        return None
     if words[-1].isdigit() or words[-1] in _NO_NOUNS or words[-1].endswith("ed"):
         return None
     noun = " ".join(words)

@@ -59,7 +59,8 @@ def reworded(request: str) -> list[str]:
         return []
     if families_of(verb) & _UNCERTAIN:
         return []
-    return [f"{other} {rest}" for other in other_words_for(verb) if other not in _NEAR_ONLY]
+    others = {other.replace("ise", "ize"): other for other in reversed(other_words_for(verb))}
+    return [f"{other} {rest}" for other in reversed(others.values()) if other not in _NEAR_ONLY]
 
 
 def _with_its_particle(verb: str, rest: str) -> tuple[str, str]:

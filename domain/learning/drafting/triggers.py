@@ -16,7 +16,7 @@ from domain.abilities.fit.reading import Reading, read
 from domain.abilities.fit.spelling import telling_words
 from domain.abilities.fit.verbs import are_near, families_of, is_directed
 from domain.learning.commands.operations import SYNONYMS
-from domain.learning.comparison.parameters import ParameterWording, in_words
+from domain.learning.comparison.parameters import ParameterWording, in_words, is_also_a_word
 from domain.learning.comparison.spoken_parameters import another, as_asked
 from domain.learning.drafting.synonyms import reworded
 from domain.learning.interpretation.inference import DEFAULT_EXCLUSIONS
@@ -222,7 +222,7 @@ def _with_others(title: str, parameters: Sequence[SkillParameter]) -> Iterator[s
     """The title with another value of a parameter: where it names one, there, else of the surest behind it."""
     if not starts_with_verb(title):
         return
-    marked = ParameterWording(parameters).formal(title)
+    marked = ParameterWording([one for one in parameters if not is_also_a_word(one)]).formal(title)
     if marked != title:
         yield as_asked(marked, parameters) or ""
         return

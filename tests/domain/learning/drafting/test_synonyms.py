@@ -17,6 +17,7 @@ from domain.learning.drafting.synonyms import reworded
         ("take out the draft pages", ["extract the draft pages"]),
         ("get rid of the old logs", ["remove the old logs"]),
         ("set up a project", ["prepare a project"]),
+        ("report what was added", ["summarise what was added"]),
     ],
 )
 def test_a_verb_is_exchanged_with_its_particle_for_one_of_the_same_meaning(

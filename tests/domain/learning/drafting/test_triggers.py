@@ -166,3 +166,13 @@ def test_a_long_title_is_never_cut_in_the_middle_of_what_is_put_behind_it(teach:
         "please collect the open orders of all branches in one table, with the totals of each branch"
         in phrases
     )
+
+
+def test_a_word_that_is_a_folder_as_well_or_that_names_itself_is_not_exchanged(teach: Any) -> None:
+    phrases = taught(
+        teach,
+        "Find the photos of the south that are there twice",
+        parameter("folder", "photos", ParameterType.PATH),
+        parameter("south", "south"),
+    )
+    assert not [one for one in phrases if "other south" in one or "find another" in one]
