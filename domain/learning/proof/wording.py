@@ -9,6 +9,7 @@ CONDITIONS_SHOWN = 20
 
 _TELLING = (
     ConditionKind.CHECK_PASSES,
+    ConditionKind.COMPARES,
     ConditionKind.SORTED,
     ConditionKind.SAME_CONTENT,
     ConditionKind.MEMBERS_OF,
