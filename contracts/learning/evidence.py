@@ -35,6 +35,7 @@ class ConditionKind(StrEnum):
     MEMBERS_OF = "members_of"
     FILE_COUNT = "file_count"
     COMPARES = "compares"
+    SELECTS = "selects"
     MODE = "mode"
     STATE = "state"
     CHECK_PASSES = "check_passes"

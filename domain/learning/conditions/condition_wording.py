@@ -2,7 +2,7 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.conditions import comparisons, permissions
+from domain.learning.conditions import comparisons, permissions, queries
 from domain.learning.conditions.orders import Order
 from domain.learning.conditions.path_patterns import is_pattern
 from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, order_of
@@ -179,5 +179,6 @@ def _predicate(kind: ConditionKind, other: str, argument: str) -> str:
         ConditionKind.MEMBERS_OF: f"is a readable archive that holds every file of {other}",
         ConditionKind.MODE: permissions.in_words(argument) if kind is ConditionKind.MODE else "",
         ConditionKind.CHECK_PASSES: "passes its check",
+        ConditionKind.SELECTS: queries.in_words(argument, other) if kind is ConditionKind.SELECTS else "",
         ConditionKind.COMPARES: _compared(other, argument) if kind is ConditionKind.COMPARES else "",
     }.get(kind, str(kind))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.conditions import comparisons, permissions
+from domain.learning.conditions import comparisons, permissions, queries
 from domain.learning.conditions.orders import SEPARATORS
 from domain.learning.conditions.path_patterns import captured, filled, is_pattern, matching
 from domain.learning.conditions.sort_orders import order_of
@@ -352,8 +352,23 @@ def _compares(condition: ProofCondition, before: FolderContents, after: FolderCo
     return None if problem is None else f"{condition.path}: {problem}"
 
 
+def _selects(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    """A result of a query: the rows that it selects of the file that its table was made from."""
+    wanted = queries.rows_selected(condition.argument, _source(condition, before, after))
+    given = queries.rows_given(condition.argument, after.text(condition.path) or "")
+    if wanted is None or given is None:
+        return f"{condition.path} or {condition.other} has other columns"
+    lacks, has = wanted - given, given - wanted
+    if not lacks and not has:
+        return None
+    row = ", ".join(str(value) for value in next(iter(lacks or has)))
+    return f"{condition.path} {'lacks' if lacks else 'has'} the row {row}"
+
+
 def finds_nothing(condition: ProofCondition, before: FolderContents, after: FolderContents) -> bool:
-    """Whether nothing was to be found by the comparison that the condition is about."""
+    """Whether nothing was to be found by the comparison or the query that the condition is about."""
+    if condition.kind is ConditionKind.SELECTS:
+        return not queries.rows_selected(condition.argument, _source(condition, before, after))
     if condition.argument.partition(" ")[0] in comparisons.OF_FILES:
         return not _files_compared(condition, before)[0]
     sources = comparisons.sources_compared(condition.other or "")
@@ -402,4 +417,5 @@ _CHECKS: dict[ConditionKind, _Check] = {
     ConditionKind.MEMBERS_OF: _members_of,
     ConditionKind.MODE: _mode,
     ConditionKind.COMPARES: _compares,
+    ConditionKind.SELECTS: _selects,
 }

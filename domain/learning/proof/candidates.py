@@ -24,6 +24,7 @@ from domain.learning.conditions.path_patterns import (
     matching,
     pattern_of,
 )
+from domain.learning.conditions.query_conditions import query_conditions
 from domain.learning.conditions.rows import has_rows
 from domain.learning.conditions.state_conditions import state_conditions
 from domain.learning.proof.outcomes import is_compared
@@ -38,6 +39,7 @@ _RANKS: dict[ConditionKind, int] = {
     ConditionKind.SORTED: 0,
     ConditionKind.SAME_CONTENT: 0,
     ConditionKind.COMPARES: 0,
+    ConditionKind.SELECTS: 0,
     ConditionKind.MEMBERS_OF: 0,
     ConditionKind.FILE_COUNT: 0,
     ConditionKind.LINE_COUNT: 1,
@@ -101,6 +103,7 @@ def candidates(
             own = inputs if sources is None else sources.get(one, ())
             found += (_of_patterns(c, one, work) for c in conditions_of_file(one, work, own))
             found += comparison_conditions(one, work, own)
+            found += query_conditions(one, work)
     for one in _taken(gone, literal, work, is_whole=True):
         found.append(condition(ConditionKind.ABSENT, _path(one)))
     for one in _taken(modes, literal, work, is_anywhere=True):

@@ -191,8 +191,8 @@ def _empty_against_source(
             return f"{path} has no first line"
         case ConditionKind.LINES_OF if not text:
             return f"{path} is empty"
-        case ConditionKind.COMPARES if finds_nothing(condition, before, after):
-            return "there was nothing for the comparison to find"
+        case ConditionKind.COMPARES | ConditionKind.SELECTS if finds_nothing(condition, before, after):
+            return "there was nothing to find"
         case _:
             return None
 
