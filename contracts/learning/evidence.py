@@ -34,6 +34,8 @@ class ConditionKind(StrEnum):
     SAME_CONTENT = "same_content"
     MEMBERS_OF = "members_of"
     FILE_COUNT = "file_count"
+    COMPARES = "compares"
+    SELECTS = "selects"
     MODE = "mode"
     STATE = "state"
     CHECK_PASSES = "check_passes"
@@ -49,7 +51,8 @@ class ProofCondition(Contract):
     )
     other: Text240 | None = Field(
         default=None,
-        description="The file or folder that it is compared with. Its stars stand for what those of the path do.",
+        description="The file or folder that it is compared with. Its stars stand for what those of the path do."
+        " Of a comparison the one or two (parted by a bar) that were compared.",
     )
     argument: Text400 = Field(default="", description="What is compared: an order, a number, a text, a mode.")
     statement: Text240 = Field(description="The same in words.")

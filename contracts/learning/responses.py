@@ -111,6 +111,14 @@ class QuestionView(Contract):
     evidence_event_ids: tuple[Uuid, ...] = ()
 
 
+class UntestedCheckpoint(Contract):
+    """A checkpoint whose condition nothing tests, why, and what a person can do about it."""
+
+    checkpoint_id: Text80
+    reason: Text240
+    next_step: Text240
+
+
 class ProposalDetailResponse(SessionActions):
     """A proposal with all that a person needs to judge it."""
 
@@ -128,6 +136,9 @@ class ProposalDetailResponse(SessionActions):
     )
     untested_checkpoints: tuple[Text80, ...] = Field(
         default=(), description="The ids of the checkpoints whose condition nothing tests: a person looks."
+    )
+    untested_because: tuple[UntestedCheckpoint, ...] = Field(
+        default=(), description="Of each of these checkpoints why nothing tests it, and what would help."
     )
     also_tested: tuple[Text240, ...] = Field(
         default=(), description="What is tested beside the conditions of success that are stated."

@@ -28,13 +28,14 @@ from contracts.learning.responses import (
     ProposalDiffResponse,
     ProposalFilesResponse,
     QuestionView,
+    UntestedCheckpoint,
     ValidationRunsListResponse,
 )
 from contracts.learning.session import LearnSessionState
 from contracts.learning.state_machine import AT_REST, LANES_OF, TAKEN_IN, SessionCommand
 from contracts.learning.validation import ValidationRun, unproved_digest
 from contracts.learning.views.allowed_actions import LearnSessionView, ProposalView, SessionActions
-from domain.learning.conditions.stated_conditions import also_tested, untested_checkpoints
+from domain.learning.conditions.stated_conditions import also_tested, why_untested
 from domain.learning.drafting.graph_picture import review_graph
 from domain.learning.drafting.revision import document_dependencies
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
@@ -275,20 +276,19 @@ class ProposalReads:
             )
             session = SESSIONS.find(connection, proposal.learn_session_id or "")
         unproved = session.unproved if session is not None else ()
+        untested = why_untested(
+            bundle.interpretation, bundle.draft.conditions, tests_files=bool(bundle.draft.rehearsal)
+        )
         return ProposalDetailResponse(
             proposal=proposal,
             saga_id=saga_id,
             interpretation=bundle.interpretation,
             checkpoint_lint_report=bundle.lint,
             untested=bundle.draft.untested,
-            untested_checkpoints=tuple(
-                sorted(
-                    untested_checkpoints(
-                        bundle.interpretation,
-                        bundle.draft.conditions,
-                        tests_files=bool(bundle.draft.rehearsal),
-                    )
-                )
+            untested_checkpoints=tuple(sorted(untested)),
+            untested_because=tuple(
+                UntestedCheckpoint(checkpoint_id=one, reason=why.reason, next_step=why.next_step)
+                for one, why in sorted(untested.items())
             ),
             also_tested=also_tested(
                 bundle.draft.conditions,

@@ -208,3 +208,23 @@ async def test_what_is_not_proved_is_accepted_by_a_box_beside_the_list(console: 
     said = page.get_by_role("region", name="Not proved")
     await expect(said).to_contain_text("alice accepted that")
     await expect(said.get_by_role("listitem")).to_have_count(4)
+
+
+async def test_a_checkpoint_that_nothing_tests_is_shown_with_its_reason_and_the_next_step(
+    console: Console,
+) -> None:
+    await console.page.goto(console.url)
+    items = await console.page.evaluate(
+        """async () => {
+            const { meaning } = await import("/console/static/parts/draft.js");
+            const checkpoint = (id, goal) => ({ checkpoint_id: id, goal, success_condition: `${goal} is right` });
+            const read = {
+                goal_summary: "Draw it", use_conditions: [], non_use_conditions: [], success_conditions: [],
+                user_confirmed: true, checkpoints: [checkpoint("cp-01", "Table"), checkpoint("cp-02", "Picture")],
+            };
+            const because = [{ checkpoint_id: "cp-02", reason: "Nothing can see it.", next_step: "Look yourself." }];
+            document.body.append(...meaning({ title: "Draw", meaning: read, phrases: [], negative: [], because }));
+            return [...document.querySelectorAll("[aria-labelledby=not-tested] li")].map((one) => one.textContent);
+        }"""
+    )
+    assert items == ["Picture: Picture is rightNothing can see it. Look yourself."]

@@ -3,7 +3,7 @@
 import { facts, h } from "../dom.js";
 import { visible } from "../visible.js";
 
-export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [] }) {
+export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [], because = [] }) {
   return [
     h("p", { class: "lead" }, visible(read.goal_summary)),
     h("div", { class: "lists" }, [
@@ -11,11 +11,25 @@ export function meaning({ title, meaning: read, phrases, negative, untested = []
       list("Not when", read.non_use_conditions),
       list("It worked when", read.success_conditions.map((one) => (untested.includes(one) ? `${one} (not tested: a person looks)` : one))),
       list("Tested besides", alsoTested),
+      because.length > 0 && untestedCheckpoints(read.checkpoints, because),
       list("Found when somebody says", phrases.map((one) => `“${one}”`)),
       list("Left alone when somebody says", negative.map((one) => `“${one}”`)),
     ]),
     facts([["Title", title], ["Confirmed by you", read.user_confirmed ? "Yes" : "Not yet"]]),
   ];
+}
+
+/** The checkpoints that no rehearsal tests, each with why and what to do about it. */
+function untestedCheckpoints(checkpoints, because) {
+  const rows = checkpoints.flatMap((checkpoint) => {
+    const why = because.find((one) => one.checkpoint_id === checkpoint.checkpoint_id);
+    return why ? [untestedCheckpoint(checkpoint, why)] : [];
+  });
+  return h("div", { class: "listed" }, h("h3", { id: "not-tested" }, "Checkpoints that nothing tests"), h("ul", { "aria-labelledby": "not-tested" }, rows));
+}
+
+function untestedCheckpoint({ goal, success_condition: condition }, { reason, next_step: next }) {
+  return h("li", {}, visible(`${goal}: ${condition}`), h("span", { class: "case-details" }, `${reason} ${next}`));
 }
 
 function list(title, items) {

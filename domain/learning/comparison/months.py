@@ -4,7 +4,7 @@ A month with its year is one value, however often and in whatever form a method 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
@@ -39,6 +39,8 @@ _SPELLINGS = tuple(
 )
 _BEFORE, _AFTER = r"(?<![^\W_])(?<!\d[-_/.])", r"(?![^\W_])(?![-_/.]\d)"
 _IN_TEXT = tuple(re.compile(rf"{_BEFORE}(?:{one.pattern}){_AFTER}") for one in _SPELLINGS)
+
+_PART_OF_DATE = re.compile(r"(?:^|_)(?P<part>year|month|day)(?=_|$)")
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,36 @@ def as_one_month(parameters: Sequence[SkillParameter]) -> tuple[SkillParameter, 
         name: [o for o in group if o != name] for group in SameMonth(parameters).groups for name in group
     }
     return tuple(
-        p.changed(description=clipped(f"{p.description}; one month with {listed(others[p.name])}", 240))
-        if p.name in others
-        else p
+        _also_said(p, f"; one month with {listed(others[p.name])}") if p.name in others else p
         for p in parameters
     )
+
+
+def as_one_date(parameters: Sequence[SkillParameter]) -> tuple[SkillParameter, ...]:
+    """The parameters, those that are the year, the month or the day of one date described so.
+
+    They belong together by their names: ``month`` and ``year``, ``from_month`` and ``from_year``.
+    """
+    whole = {name for group in SameMonth(parameters).groups for name in group}
+    groups: dict[str, dict[str, str]] = {}
+    for one in parameters:
+        match = _PART_OF_DATE.search(one.name)
+        if match and one.name not in whole and _IS_PART[match["part"]](one.examples[0]):
+            groups.setdefault(_PART_OF_DATE.sub("", one.name), {}).setdefault(match["part"], one.name)
+    others = {
+        name: [o for o in group.values() if o != name]
+        for group in groups.values()
+        if len(group) > 1
+        for name in group.values()
+    }
+    return tuple(
+        _also_said(p, f"; a part of one date with {listed(others[p.name])}") if p.name in others else p
+        for p in parameters
+    )
+
+
+def _also_said(parameter: SkillParameter, addition: str) -> SkillParameter:
+    return parameter.changed(description=clipped(parameter.description, 240 - len(addition)) + addition)
 
 
 class ContradictingMonths(Exception):
@@ -175,6 +202,13 @@ def _match(value: str) -> re.Match[str] | None:
 def _number(match: re.Match[str]) -> int:
     groups = match.groupdict()
     return int(groups["month"]) if groups.get("month") else _named(groups["name"])
+
+
+_IS_PART: dict[str, Callable[[str], bool]] = {
+    "year": lambda value: re.fullmatch(_YEAR, value) is not None,
+    "month": lambda value: _alone(value) is not None,
+    "day": lambda value: value.isdigit() and 1 <= int(value) <= 31,
+}
 
 
 def _named(name: str) -> int:

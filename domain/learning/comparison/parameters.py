@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -18,7 +18,8 @@ from contracts.learning.interpretation import (
 )
 from domain.learning.commands.command_line import looks_like_path
 from domain.learning.comparison.comparison import Comparison, TextRole, Variable
-from domain.learning.comparison.months import as_one_month, month_of
+from domain.learning.comparison.months import as_one_date, as_one_month, month_of
+from domain.learning.comparison.spoken_parameters import without_doubled
 from domain.learning.interpretation.naming import identifier, listed
 from domain.learning.redaction.redaction import redact
 
@@ -101,7 +102,7 @@ def parameters_of(comparison: Comparison) -> tuple[SkillParameter, ...]:
                 required=all(variable.values),
             )
         )
-    return as_one_month(found)
+    return as_one_date(as_one_month(found))
 
 
 def parameter_schema(parameters: Sequence[SkillParameter]) -> dict[str, JsonValue]:
@@ -309,11 +310,18 @@ class ParameterWording:
 
     def formal(self, text: str) -> str:
         """With ``{name}``, for conditions, file names and lists."""
-        return self._replaced(text, placeholder)
+        if self._pattern is None:
+            return text
+
+        def replaced(match: re.Match[str]) -> str:
+            parameter = self._by_value.get(match[0])
+            return placeholder(parameter) if parameter else match[0]
+
+        return self._pattern.sub(replaced, text)
 
     def spoken(self, text: str) -> str:
-        """With the name in words, for titles and phrases."""
-        return self._replaced(text, in_words)
+        """With the name in words, for titles."""
+        return self.unbraced(self.formal(text))
 
     def speaks_in(self, text: str) -> bool:
         """Whether the text holds an example."""
@@ -321,20 +329,10 @@ class ParameterWording:
         return any(match[0] in self._by_value for match in found)
 
     def unbraced(self, text: str) -> str:
-        """With every ``{name}`` in words."""
+        """With every ``{name}`` in words; once where the text names the noun before it: "the warehouse in Linz"."""
         for parameter in self._by_value.values():
-            text = text.replace(placeholder(parameter), in_words(parameter))
+            text = without_doubled(text, parameter).replace(placeholder(parameter), in_words(parameter))
         return text
-
-    def _replaced(self, text: str, form: Callable[[SkillParameter], str]) -> str:
-        if self._pattern is None:
-            return text
-
-        def replaced(match: re.Match[str]) -> str:
-            parameter = self._by_value.get(match[0])
-            return form(parameter) if parameter else match[0]
-
-        return self._pattern.sub(replaced, text)
 
 
 def parameterised(
@@ -353,7 +351,7 @@ def parameterised(
         return interpretation
     wording = ParameterWording(parameters)
     # In a person's words "the access logs" are no folder, even where one is called so.
-    told = ParameterWording([one for one in parameters if not _is_also_a_word(one)])
+    told = ParameterWording([one for one in parameters if not is_also_a_word(one)])
     changes: dict[str, object] = {"parameters": tuple(parameters)}
     if "title" not in edits and names_the_task:
         changes["title"] = clipped(told.spoken(interpretation.title), _LIMITS["title"])
@@ -375,7 +373,8 @@ def parameterised(
     return interpretation.changed(**changes)
 
 
-def _is_also_a_word(parameter: SkillParameter) -> bool:
+def is_also_a_word(parameter: SkillParameter) -> bool:
+    """Whether a path is called by a word that a person's sentence holds in another sense."""
     return parameter.type is ParameterType.PATH and all(map(str.isalpha, parameter.examples))
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from domain.learning.commands.command_line import parts_of
 from domain.learning.method.option_meanings import CommandFact, facts_of
 from domain.learning.redaction.redaction import redact
 
@@ -13,6 +14,10 @@ _PIECE = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^;|&\n'\"]|['\"])+")
 """A simple command of a line, as far as its quotes tell."""
 
 _NAMED_IT = re.compile(r"\bthe (\w+) it$")
+
+_SUBSTITUTION = re.compile(r"<\(([^()]*)\)")
+_PROGRAM_BEFORE = re.compile(r"(?:^|[|;&(]|\s)([A-Za-z][\w.+-]*)(?:\s+-\S+)*\s*$")
+_ORDINALS = ("first", "second", "third", "fourth")
 
 _COMPARED = {
     "<=": "at most",
@@ -37,6 +42,36 @@ def purpose_of(value: str, commands: Sequence[str]) -> str:
     part = [fact for fact in facts if any(map(whole.search, fact.literals))]
     said = next((text for fact in (*exact, *part) if (text := _said(fact, value))), "")
     return redact(said, personal=True).text
+
+
+def told_apart(values: Sequence[str], commands: Sequence[str]) -> tuple[str, ...]:
+    """What each of several values that are given to the same program alike is for: the result or place that differs.
+
+    Empty texts where nothing tells them apart.
+    """
+    for difference in (_result_with, _substitution_with):
+        said = [next(filter(None, (difference(value, line) for line in commands)), "") for value in values]
+        if all(said) and len(set(said)) == len(said):
+            return tuple(redact(one, personal=True).text for one in said)
+    return ("",) * len(values)
+
+
+def _result_with(value: str, line: str) -> str:
+    """What the command that reads the value, or the pipeline that it begins, writes."""
+    reading = False
+    for part in parts_of(line):
+        reading = reading or value in (*part.operands, *part.reads)
+        if reading and part.writes:
+            return f"for {part.writes[0]}"
+    return ""
+
+
+def _substitution_with(value: str, line: str) -> str:
+    """Which of the process substitutions of a command holds the value: "comm: its first file"."""
+    found = [*_SUBSTITUTION.finditer(line)]
+    at = next((i for i, one in enumerate(found) if value in one[1].split()), len(_ORDINALS))
+    program = _PROGRAM_BEFORE.search(line[: found[0].start()]) if found else None
+    return f"{program[1]}: its {_ORDINALS[at]} file" if program and at < len(_ORDINALS) else ""
 
 
 def piece_with(value: str, command: str) -> str:

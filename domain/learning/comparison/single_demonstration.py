@@ -16,10 +16,10 @@ from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, Ski
 from contracts.learning.observation import LessonFolder
 from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
 from domain.learning.commands.shell_places import value_places
-from domain.learning.comparison.months import as_one_month, months_in
+from domain.learning.comparison.months import as_one_date, as_one_month, months_in
 from domain.learning.comparison.parameter_places import is_name_at
 from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called, type_of
-from domain.learning.comparison.purposes import purpose_of
+from domain.learning.comparison.purposes import purpose_of, told_apart
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.lesson_folders import is_within, outermost
@@ -125,9 +125,10 @@ def shown_parameters(
     kept = [one for one in found.values() if not _only_inside_others(one.value, found, everywhere)]
     kept = [one for one in kept if not _only_a_name(one.value, lines)]
     parameters: list[SkillParameter] = []
+    purposes = _purposes(kept[:MAX_PARAMETERS], lines)
     for one in kept[:MAX_PARAMETERS]:
         name = distinct(one.name, [p.name for p in parameters])
-        purpose = purpose_of(one.value, lines)
+        purpose = purposes[one.value]
         shown = f"The {name.replace('_', ' ')}: “{one.value}” in the demonstration"
         parameters.append(
             SkillParameter(
@@ -138,7 +139,19 @@ def shown_parameters(
                 required=one.required,
             )
         )
-    return as_one_month(parameters)
+    return as_one_date(as_one_month(parameters))
+
+
+def _purposes(found: Sequence[_Found], lines: Sequence[str]) -> dict[str, str]:
+    """What each value is for; those of one name that are given to a program alike are told apart."""
+    purposes = {one.value: purpose_of(one.value, lines) for one in found}
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        alike.setdefault((one.name, purposes[one.value]), []).append(one.value)
+    for values in alike.values():
+        for value, more in zip(values, told_apart(values, lines) if len(values) > 1 else ("",), strict=True):
+            purposes[value] = ", ".join(filter(None, (purposes[value], more)))
+    return purposes
 
 
 def folders_used(evidence: LessonEvidence, lesson: Sequence[LessonFolder] = ()) -> tuple[str, ...]:

@@ -13,6 +13,16 @@ from itertools import product
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
+from domain.learning.conditions.comparisons import (
+    COMMON,
+    DIFFERING,
+    EQUAL_FILES,
+    ONLY_SECOND,
+    REPEATED,
+    SINGLE,
+    TREES,
+    both,
+)
 from domain.learning.conditions.condition_wording import condition
 from domain.learning.conditions.conditions import TARGET
 from domain.learning.conditions.orders import SEPARATORS, Order
@@ -21,7 +31,7 @@ from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrde
 THERE = "there"
 """The argument of a condition that a file exists, be it as it was before the work."""
 
-_PATH, _OTHER, _TEXT, _ASPECT = "\ue000", "\ue001", "\ue002", "\ue003"
+_PATH, _OTHER, _TEXT, _ASPECT, _SECOND = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
 _NUMBER, _LAST = 97001, 97002
 """Stand in the examples where a condition of a person has its own."""
 
@@ -32,6 +42,7 @@ _PIECES: Mapping[str, str] = {
     _PATH: rf"(?P<path>{_NAME})",
     f"{_OTHER}*": rf"(?P<other>{_PATTERN})",
     _OTHER: rf"(?P<other>{_NAME})",
+    _SECOND: rf"(?P<second>{_NAME})",
     f"“{_TEXT}”": r"[“„\"'‘](?P<text>.+)[”“\"'’]",
     _TEXT: r"(?P<text>.+)",
     _ASPECT: (
@@ -122,6 +133,8 @@ def _made(
 ) -> ProofCondition | None:
     """The example with the parts that were said."""
     said, other = parts.get("path") or "", parts.get("other")
+    if (second := parts.get("second")) is not None:
+        other = both(other or "", second)
     if example.kind is not ConditionKind.STATE and not _names_file(said, wording):
         return None
     path = example.path.replace(f"{_PATH}*", said).replace(_PATH, said)
@@ -197,6 +210,12 @@ def _orders() -> Iterator[Order | SortOrder]:
                 yield SortOrder(separator, (SortKey(_NUMBER, to, kind, descending),), header)
 
 
+def _relations(*names: str) -> tuple[str, ...]:
+    """Each of the relations of rows, of whole lines and by one field."""
+    fields = ("", *(f" {separator}:{_NUMBER}" for separator in SEPARATORS))
+    return tuple(f"{name}{field}" for name, field in product(names, fields))
+
+
 _NONE: tuple[str | None, ...] = (None,)
 _PARTS = (
     (ConditionKind.NOT_EMPTY, _NONE, ("",)),
@@ -217,5 +236,8 @@ _PARTS = (
     (ConditionKind.MEMBERS_OF, (f"{_OTHER}*", _OTHER), ("",)),
     (ConditionKind.FILE_COUNT, (f"{_OTHER}*", _OTHER), ("0", "-1")),
     (ConditionKind.SAME_CONTENT, (f"{_OTHER}*", _OTHER), ("all", "")),
+    (ConditionKind.COMPARES, (both(_OTHER, _SECOND),), (TREES, *_relations(ONLY_SECOND, COMMON, DIFFERING))),
+    (ConditionKind.COMPARES, (_OTHER,), _relations(REPEATED, SINGLE)),
+    (ConditionKind.COMPARES, (f"{_OTHER}*", _OTHER), (EQUAL_FILES,)),
 )
 """The kinds of condition about files, with what each may be compared with and what its arguments may be."""

@@ -2,10 +2,11 @@
 
 from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.conditions import permissions
+from domain.learning.conditions import comparisons, permissions, queries
 from domain.learning.conditions.orders import Order
 from domain.learning.conditions.path_patterns import is_pattern
 from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, order_of
+from domain.learning.interpretation.naming import listed
 
 _DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
 
@@ -89,6 +90,32 @@ def _state(key: str, other: str, argument: str) -> str:
     return f"{of}, {aspect}: {argument}"
 
 
+def _compared(other: str, argument: str) -> str:
+    """What a result of a comparison holds, as a predicate."""
+    sources = comparisons.sources_compared(other)
+    relation, _, more = argument.partition(" ")
+    first, second = sources[0], sources[-1]
+    aside = f", {listed(more.split())} aside" if more else ""
+    if relation == comparisons.TREES:
+        return (
+            f"names every file that differs between {first} and {second} or that only one of them has,"
+            f" and no equal one{aside}"
+        )
+    if relation == comparisons.EQUAL_FILES:
+        files = first if is_pattern(first) else f"of {first}"
+        return f"names every file {files} whose content another of them has, and no other{aside}"
+    separator, _, place = more.partition(":")
+    row = f"value of field {place} ({separator})" if more else "line"
+    return {
+        comparisons.ONLY_SECOND: f"has every {row} of {second} that {first} does not have, and no other",
+        comparisons.COMMON: f"has every {row} that {first} and {second} both have, and no other",
+        comparisons.DIFFERING: f"shows every {row} that only one of {first} and {second} has,"
+        " and nothing for equal files",
+        comparisons.REPEATED: f"has every {row} that {first} has more than once, and no other",
+        comparisons.SINGLE: f"has every {row} that {first} has only once, and no other",
+    }[relation]
+
+
 def _made(path: str, kind: ConditionKind, is_new: bool, *, several: bool) -> str:
     done = "made" if is_new else "changed"
     empty = " and not empty" if kind is ConditionKind.NOT_EMPTY else ""
@@ -152,4 +179,6 @@ def _predicate(kind: ConditionKind, other: str, argument: str) -> str:
         ConditionKind.MEMBERS_OF: f"is a readable archive that holds every file of {other}",
         ConditionKind.MODE: permissions.in_words(argument) if kind is ConditionKind.MODE else "",
         ConditionKind.CHECK_PASSES: "passes its check",
+        ConditionKind.SELECTS: queries.in_words(argument, other) if kind is ConditionKind.SELECTS else "",
+        ConditionKind.COMPARES: _compared(other, argument) if kind is ConditionKind.COMPARES else "",
     }.get(kind, str(kind))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.conditions import permissions
+from domain.learning.conditions import comparisons, permissions, queries
 from domain.learning.conditions.orders import SEPARATORS
 from domain.learning.conditions.path_patterns import captured, filled, is_pattern, matching
 from domain.learning.conditions.sort_orders import order_of
@@ -335,6 +335,65 @@ def members_wanted(other: str, before: FolderContents) -> list[set[str]]:
     ]
 
 
+def _compares(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    """A result of a comparison: its rows or the files that it names, against what was compared."""
+    sources, result = comparisons.sources_compared(condition.other or ""), _lines(condition, after)
+    if condition.argument.partition(" ")[0] not in comparisons.OF_FILES:
+        texts = [lines_of(text_of(source, before, after)) for source in (sources[0], sources[-1])]
+        problem = comparisons.rows_objection(condition.argument, result, *texts)
+    else:
+        differing, equal = _files_compared(condition, before)
+        problem = comparisons.files_objection(result, differing, equal, sources)
+        root = posixpath.dirname(sources[0]) if len(sources) == 1 else ""
+        if problem is not None and root:
+            # A list that was made within the folder names its files without it.
+            inside = [[posixpath.relpath(path, root) for path in group] for group in (differing, equal)]
+            problem = comparisons.files_objection(result, inside[0], inside[1], ()) and problem
+    return None if problem is None else f"{condition.path}: {problem}"
+
+
+def _selects(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
+    """A result of a query: the rows that it selects of the file that its table was made from."""
+    wanted = queries.rows_selected(condition.argument, _source(condition, before, after))
+    given = queries.rows_given(condition.argument, after.text(condition.path) or "")
+    if wanted is None or given is None:
+        return f"{condition.path} or {condition.other} has other columns"
+    lacks, has = wanted - given, given - wanted
+    if not lacks and not has:
+        return None
+    row = ", ".join(str(value) for value in next(iter(lacks or has)))
+    return f"{condition.path} {'lacks' if lacks else 'has'} the row {row}"
+
+
+def finds_nothing(condition: ProofCondition, before: FolderContents, after: FolderContents) -> bool:
+    """Whether nothing was to be found by the comparison or the query that the condition is about."""
+    if condition.kind is ConditionKind.SELECTS:
+        return not queries.rows_selected(condition.argument, _source(condition, before, after))
+    if condition.argument.partition(" ")[0] in comparisons.OF_FILES:
+        return not _files_compared(condition, before)[0]
+    sources = comparisons.sources_compared(condition.other or "")
+    texts = [lines_of(text_of(source, before, after)) for source in (sources[0], sources[-1])]
+    return not comparisons.rows_wanted(condition.argument, *texts)
+
+
+def _files_compared(condition: ProofCondition, before: FolderContents) -> tuple[list[str], list[str]]:
+    """The files that a result has to name, and those that it may not."""
+    sources = comparisons.sources_compared(condition.other or "")
+    relation, _, aside = condition.argument.partition(" ")
+    if relation == comparisons.EQUAL_FILES:
+        one = sources[0]
+        every = before.paths()
+        paths = matching(one, every) if is_pattern(one) else [p for p in every if p.startswith(f"{one}/")]
+        return comparisons.equal_files({p: before.digest(p) for p in paths}, aside.split())
+    first, second = (_digests_in(folder, before) for folder in (sources[0], sources[-1]))
+    return comparisons.tree_difference(first, second, aside.split())
+
+
+def _digests_in(folder: str, before: FolderContents) -> dict[str, str | None]:
+    head = f"{folder}/"
+    return {path.removeprefix(head): before.digest(path) for path in before.paths() if path.startswith(head)}
+
+
 def _mode(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     mode = after.mode(condition.path)
     held = mode is not None and permissions.holds(condition.argument, mode)
@@ -357,4 +416,6 @@ _CHECKS: dict[ConditionKind, _Check] = {
     ConditionKind.SAME_CONTENT: _same_content,
     ConditionKind.MEMBERS_OF: _members_of,
     ConditionKind.MODE: _mode,
+    ConditionKind.COMPARES: _compares,
+    ConditionKind.SELECTS: _selects,
 }

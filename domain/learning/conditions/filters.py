@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from domain.learning.commands.command_line import name_set
 from domain.learning.commands.shell_grammar import SimpleCommand, UnreadableCommand, split_commands
+from domain.learning.conditions.queries import queries_in
 
 _FILTERS = name_set("grep egrep fgrep zgrep rg comm diff find")
 _COUNTING = name_set("wc echo printf date sha256sum md5sum tar")
@@ -24,6 +25,9 @@ def may_be_empty(path: str, commands: Sequence[str], spoken: str = "") -> bool:
 
     ``spoken`` is the text of the programs that the commands run.
     """
+    written = [query for query in queries_in(commands) if _names(query.output, path)]
+    if written:
+        return written[-1].may_be_empty
     for number in range(len(commands) - 1, -1, -1):
         try:
             simple = split_commands(commands[number])

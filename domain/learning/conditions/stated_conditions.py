@@ -17,6 +17,33 @@ NOT_TESTED = "not tested: a person looks"
 
 
 @dataclass(frozen=True)
+class WhyUntested:
+    """Why nothing tests a condition, and what a person can do about it."""
+
+    reason: str
+    next_step: str
+
+    def about(self, step: int, said: str) -> "WhyUntested":
+        """The same of a checkpoint, whose words the next step repeats."""
+        spoken = clipped(said.replace("`", "").rstrip("."), 150)
+        return WhyUntested(self.reason, self.next_step.format(step=step, said=spoken))
+
+
+_UNREHEARSED = WhyUntested(
+    "No command of the lesson can be repeated here, so no rehearsal looks at it.",
+    "Look at it yourself whenever the ability is used, or teach the work by commands.",
+)
+_UNPROVED = WhyUntested(
+    "It can be tested, but the replay of the lesson has not proved it.",
+    "Revise with “add the condition: {said}”: a validation tests it then.",
+)
+_UNREADABLE = WhyUntested(
+    "Its words name nothing that a rehearsal can look up in the folder.",
+    "Revise with “change the condition of step {step} to: The file NAME holds “TEXT””, or look yourself.",
+)
+
+
+@dataclass(frozen=True)
 class StatedConditions:
     """The conditions that are tested, and the statements that only a person can judge."""
 
@@ -78,7 +105,17 @@ def untested_checkpoints(
     *,
     tests_files: bool = True,
 ) -> frozenset[str]:
-    """The ids of the checkpoints whose condition nothing tests.
+    """The ids of the checkpoints whose condition nothing tests."""
+    return frozenset(why_untested(interpretation, tested, tests_files=tests_files))
+
+
+def why_untested(
+    interpretation: SemanticWorkflowInterpretation,
+    tested: Sequence[ProofCondition],
+    *,
+    tests_files: bool = True,
+) -> dict[str, WhyUntested]:
+    """The checkpoints whose condition nothing tests, by their ids, each with its reason.
 
     One is tested where it says what a condition says, or that observed files are there or gone: a rehearsal looks at
     them, with ``tests_files``.
@@ -90,24 +127,30 @@ def untested_checkpoints(
     gone = {one.path for one in files if one.kind == "file_absent"}
     subjects = [one.path.partition(": ")[0] for one in tested if one.path.startswith("git in ")]
 
-    def is_tested(said: str) -> bool:
+    def why_not(said: str) -> WhyUntested | None:
         if any(same_state(formal(said), one) for one in statements):
-            return True
+            return None
         words = _with_values(said, interpretation.parameters)
         if files := _PRESENCE.fullmatch(words.rstrip(".")):
             known = gone if files["gone"] else there
-            return all(matching(name, known) for name in _names(files["names"]))
+            seen = all(matching(name, known) for name in _names(files["names"]))
+            return None if seen else _UNPROVED if tests_files else _UNREHEARSED
         condition = read_condition(words, [*subjects, "git"])
         if condition is None:
-            return False
+            return _UNREADABLE if tests_files else _UNREHEARSED
         known = {(ConditionKind.EXISTS, THERE): there, (ConditionKind.ABSENT, ""): gone}.get(
             (condition.kind, condition.argument), set()
         )
-        return bool(matching(condition.path, known)) or any(_is_same(condition, one) for one in tested)
+        if matching(condition.path, known) or any(_is_same(condition, one) for one in tested):
+            return None
+        return _UNPROVED if tests_files else _UNREHEARSED
 
-    return frozenset(
-        one.checkpoint_id for one in interpretation.checkpoints if not is_tested(one.success_condition)
-    )
+    found = [(one, why_not(one.success_condition)) for one in interpretation.checkpoints]
+    return {
+        one.checkpoint_id: why.about(step, one.success_condition)
+        for step, (one, why) in enumerate(found, start=1)
+        if why is not None
+    }
 
 
 _PRESENCE = re.compile(r"The files? (?P<names>.+?) (?:exists?|(?P<gone>no longer exists?))")

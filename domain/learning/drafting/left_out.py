@@ -9,6 +9,7 @@ from contracts.learning.evidence import ConditionKind, ConditionProof, LeftOutCo
 from contracts.learning.interpretation import Checkpoint, SkillParameter
 from contracts.learning.proposal import PARAMETERS, parameter_entries
 from domain.learning.comparison.parameter_edits import is_shown, respoken_edits
+from domain.learning.conditions.comparisons import sources_compared
 from domain.learning.conditions.path_patterns import matching
 from domain.learning.interpretation.slicing import parent_folders
 
@@ -83,7 +84,7 @@ class _Left:
             return True
         is_absence = condition.kind is ConditionKind.ABSENT
         lost, left = (self._untaken, self._taken) if is_absence else (self._unmade, self._made)
-        named = [condition.path, *([condition.other] if condition.other else [])]
+        named = [condition.path, *(sources_compared(condition.other) if condition.other else ())]
         return any(matching(one, lost) and not matching(one, left) for one in named)
 
     def _renumbered(self, proof: ConditionProof) -> ConditionProof:

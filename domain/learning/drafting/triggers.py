@@ -11,11 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from contracts.abilities.lookup import TriggerCase, TriggerCaseKind
-from contracts.learning.interpretation import SemanticWorkflowInterpretation
+from contracts.learning.interpretation import ParameterType, SemanticWorkflowInterpretation, SkillParameter
 from domain.abilities.fit.reading import Reading, read
 from domain.abilities.fit.spelling import telling_words
-from domain.abilities.fit.verbs import are_near, families_of, is_directed, other_words_for
+from domain.abilities.fit.verbs import are_near, families_of, is_directed
 from domain.learning.commands.operations import SYNONYMS
+from domain.learning.comparison.parameters import ParameterWording, in_words, is_also_a_word
+from domain.learning.comparison.spoken_parameters import another, as_asked
+from domain.learning.drafting.synonyms import reworded
 from domain.learning.interpretation.inference import DEFAULT_EXCLUSIONS
 from domain.learning.interpretation.naming import cut_at_word, lower_first, plain, starts_with_verb
 
@@ -30,6 +33,7 @@ CASES_OF_A_KIND = 3
 
 _SHORT_GOAL = 60
 _OBJECT_WORDS = 6
+_CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()|\s(?=(?:and|then|so|but)\s)")
 _UNRELATED = 2
 _EXCLUSION_LEAD = re.compile(
     r"^(?:(?:please\s+)?(?:do not|don't|don’t|never|not)\s+)?(?:use\s+(?:it|this|this skill)?\s*)?"
@@ -74,35 +78,29 @@ def trigger_phrases(
 ) -> tuple[str, ...]:
     """Three to eight wordings of the wish, terse and in lower case; hints from a person come first.
 
-    ``results`` are the files that a request may name.
+    ``results`` are the files that a request may name. A wording that nobody would say is left away: one that is cut
+    in its middle, or that has no words for the value of a parameter.
     """
+    parameters = interpretation.parameters
     title = _phrase(interpretation.title)
-    goal = _phrase(interpretation.goal_summary)
+    goal = as_asked(_phrase(interpretation.goal_summary), parameters) or ""
     subject = _object_of(title, verbs)
     candidates = [_phrase(h) for h in hints]
     candidates.append(title)
-    if goal != title and len(goal) <= _SHORT_GOAL:
+    if goal and len(goal) <= _SHORT_GOAL:
         candidates.append(goal)
     candidates += [f"make {_result(path)}" for path in results[-2:] if len(path) <= _SHORT_GOAL]
     if subject:
         candidates += [f"{verb} {subject}" for verb in verbs[-2:]]
         candidates += [f"{SYNONYMS[v]} {subject}" for v in verbs[-2:] if v in SYNONYMS]
     else:
-        candidates += _reworded(title)
-    candidates += [
-        f"{title} with another {parameter.name.replace('_', ' ')}"
-        for parameter in interpretation.parameters[:1]
-        if starts_with_verb(title)
-    ]
-    if goal != title and len(goal) > _SHORT_GOAL:
+        candidates += reworded(title)
+    candidates += _with_others(title, parameters)
+    if goal and len(goal) > _SHORT_GOAL:
         candidates.append(goal)
-    candidates += [f"{opening} {title}" for opening in _openings(title)]
-    kept: list[str] = []
-    for candidate in candidates:
-        phrase = cut_at_word(candidate, PHRASE_LIMIT).strip()
-        if phrase and phrase not in kept:
-            kept.append(phrase)
-    return tuple(kept[:MAX_PHRASES])
+    candidates += [_within(f"{opening} {title}") for opening in _openings(title)]
+    kept = dict.fromkeys(one for one in candidates if one and len(one) <= PHRASE_LIMIT)
+    return tuple(kept)[:MAX_PHRASES]
 
 
 def negative_triggers(
@@ -132,7 +130,7 @@ def trigger_cases(
     """
     wanted = [p[:1].upper() + p[1:] for p in phrases]
     name = _phrase(title)
-    reworded = [*_paraphrases(phrases), *(one[:1].upper() + one[1:] for one in _reworded(name))]
+    paraphrases = [*_paraphrases(phrases), *(one[:1].upper() + one[1:] for one in reworded(name))]
     subject = _object_of(name, verbs) or _after_verb(name) or "results"
     near = [_near_miss(negative, _object_of(name, verbs) or "results") for negative in negatives]
     negative = [
@@ -142,7 +140,7 @@ def trigger_cases(
     ]
     return (
         *_cases(_allowed(wanted, negatives), TriggerCaseKind.POSITIVE, MAX_PHRASES),
-        *_cases(_allowed(reworded, negatives), TriggerCaseKind.PARAPHRASE, 5),
+        *_cases(_allowed(paraphrases, negatives), TriggerCaseKind.PARAPHRASE, 5),
         *_cases(negative, TriggerCaseKind.NEGATIVE, len(negative)),
     )
 
@@ -220,19 +218,37 @@ def _openings(title: str) -> tuple[str, ...]:
     return ("help me", "please") if starts_with_verb(title) else ("run", "do", "start")
 
 
+def _with_others(title: str, parameters: Sequence[SkillParameter]) -> Iterator[str]:
+    """The title with another value of a parameter: where it names one, there, else of the surest behind it."""
+    if not starts_with_verb(title):
+        return
+    marked = ParameterWording([one for one in parameters if not is_also_a_word(one)]).formal(title)
+    if marked != title:
+        yield as_asked(marked, parameters) or ""
+        return
+    spoken = {noun for one in parameters for noun in (in_words(one), f"{in_words(one)}s") if noun in title}
+    for parameter in parameters[:1]:
+        said = another(parameter)
+        if said and not spoken:
+            preposition = "for" if parameter.type is ParameterType.DATE else "with"
+            yield f"{title} {preposition} {said}"
+
+
 def _phrase(text: str) -> str:
-    return cut_at_word(lower_first(plain(text).rstrip(" .!?;:")), PHRASE_LIMIT)
+    return _within(lower_first(plain(text).rstrip(" .!?;:")))
+
+
+def _within(text: str) -> str:
+    """``text`` as a phrase: a long one ends with a clause where it has one, else at a word."""
+    if len(text) <= PHRASE_LIMIT:
+        return text
+    ends = [match.start() for match in _CLAUSE_END.finditer(text) if match.start() <= PHRASE_LIMIT]
+    return text[: ends[-1]] if ends and ends[-1] > PHRASE_LIMIT // 3 else cut_at_word(text, PHRASE_LIMIT)
 
 
 def _result(path: str) -> str:
     """A result as a request may name it: with the folder that it is in."""
     return "/".join(posixpath.normpath(path).split("/")[-2:])
-
-
-def _reworded(title: str) -> list[str]:
-    """The title with other verbs of the same meaning."""
-    verb, _, rest = title.partition(" ")
-    return [f"{other} {rest}" for other in other_words_for(verb.lower())] if rest and verb.isalpha() else []
 
 
 def _verb_of(title: str) -> str:

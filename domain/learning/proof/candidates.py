@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from contracts.learning.evidence import MAX_CONDITIONS, ConditionKind, ProofCondition
+from domain.learning.conditions.comparison_conditions import comparison_conditions
 from domain.learning.conditions.condition_wording import condition
 from domain.learning.conditions.conditions import FolderContents, is_there, lines_of, objection
 from domain.learning.conditions.file_conditions import Work, conditions_of_file, mode_asked
@@ -23,6 +24,7 @@ from domain.learning.conditions.path_patterns import (
     matching,
     pattern_of,
 )
+from domain.learning.conditions.query_conditions import query_conditions
 from domain.learning.conditions.rows import has_rows
 from domain.learning.conditions.state_conditions import state_conditions
 from domain.learning.proof.outcomes import is_compared
@@ -36,6 +38,8 @@ _MOST_CHARACTERS = 240
 _RANKS: dict[ConditionKind, int] = {
     ConditionKind.SORTED: 0,
     ConditionKind.SAME_CONTENT: 0,
+    ConditionKind.COMPARES: 0,
+    ConditionKind.SELECTS: 0,
     ConditionKind.MEMBERS_OF: 0,
     ConditionKind.FILE_COUNT: 0,
     ConditionKind.LINE_COUNT: 1,
@@ -98,6 +102,8 @@ def candidates(
         else:
             own = inputs if sources is None else sources.get(one, ())
             found += (_of_patterns(c, one, work) for c in conditions_of_file(one, work, own))
+            found += comparison_conditions(one, work, own)
+            found += query_conditions(one, work)
     for one in _taken(gone, literal, work, is_whole=True):
         found.append(condition(ConditionKind.ABSENT, _path(one)))
     for one in _taken(modes, literal, work, is_anywhere=True):

@@ -24,6 +24,7 @@ from domain.learning.commands.typing_programs import EDITORS
 from domain.learning.comparison.months import ContradictingMonths, SameMonth
 from domain.learning.comparison.parameter_places import ParameterPlaces
 from domain.learning.comparison.parameters import fits, placeholder
+from domain.learning.conditions.queries import values_of, with_filters
 from domain.learning.lesson_folders import outermost
 from domain.learning.redaction.redaction import redact
 
@@ -284,6 +285,9 @@ class _Substitution:
             argument = self._text(argument)
         elif condition.kind in _WHOLE_ARGUMENTS and argument in self._values:
             argument = self._value(argument)
+        elif condition.kind is ConditionKind.SELECTS:
+            given = {one: self._value(one) for one in values_of(argument) if one in self._values}
+            argument = with_filters(argument, given)
         return condition.changed(
             path=clipped(self._text(condition.path), 240),
             other=clipped(self._text(condition.other), 240) if condition.other else condition.other,

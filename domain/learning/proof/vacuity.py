@@ -12,6 +12,7 @@ from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ConditionVerdict, JudgedCondition, ProofCondition
 from domain.learning.conditions.conditions import (
     FolderContents,
+    finds_nothing,
     is_there,
     lines_of,
     links_made,
@@ -190,6 +191,8 @@ def _empty_against_source(
             return f"{path} has no first line"
         case ConditionKind.LINES_OF if not text:
             return f"{path} is empty"
+        case ConditionKind.COMPARES | ConditionKind.SELECTS if finds_nothing(condition, before, after):
+            return "there was nothing to find"
         case _:
             return None
 

@@ -9,6 +9,8 @@ CONDITIONS_SHOWN = 20
 
 _TELLING = (
     ConditionKind.CHECK_PASSES,
+    ConditionKind.COMPARES,
+    ConditionKind.SELECTS,
     ConditionKind.SORTED,
     ConditionKind.SAME_CONTENT,
     ConditionKind.MEMBERS_OF,

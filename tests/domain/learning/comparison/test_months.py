@@ -198,3 +198,13 @@ def test_the_description_says_which_parameters_are_one_month() -> None:
     assert {p.examples[0] for p in found.values()} == {"2026", "10", "2026-10", "Oct 2026"}
     said = [p.description for p in found.values() if "one month with" in p.description]
     assert len(said) == 4
+
+
+def test_options_that_are_one_date_between_them_say_so() -> None:
+    line = "python r.py --month 10 --year 2026 --from-day 3 --from-month 9 --limit 12"
+    found = {p.name: p.description for p in shown_parameters("Report October 2026", [(line, ".")], (), ())}
+
+    assert found["month"].endswith("; a part of one date with year")
+    assert found["year"].endswith("; a part of one date with month")
+    assert found["from_day"].endswith("; a part of one date with from_month")
+    assert "one date" not in found["limit"]

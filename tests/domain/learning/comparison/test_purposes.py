@@ -3,6 +3,7 @@
 import pytest
 
 from domain.learning.comparison.purposes import piece_with, purpose_of
+from domain.learning.comparison.single_demonstration import shown_parameters
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,29 @@ def test_a_purpose_names_the_program_and_what_it_takes_the_value_for(
 
 def test_a_piece_ends_outside_of_quotes() -> None:
     assert piece_with("20", "cat a | awk -F';' '$2<20 {print}' b; rm c") == "awk -F';' '$2<20 {print}' b"
+
+
+def described(*lines: str) -> list[str]:
+    inputs = ("guests-a.csv", "guests-b.csv")
+    found = shown_parameters("List the new guests", [(line, ".") for line in lines], inputs, ())
+    return [p.description.partition("; ")[2] for p in found]
+
+
+def test_two_files_that_a_program_reads_alike_are_told_apart_by_where_they_go() -> None:
+    assert described("comm -13 <(sort guests-a.csv) <(sort guests-b.csv) > new.txt") == [
+        "sort: reads it, comm: its first file",
+        "sort: reads it, comm: its second file",
+    ]
+    assert described(
+        "sort guests-a.csv | uniq > a.txt", "sort guests-b.csv > b.txt", "comm -13 a.txt b.txt"
+    ) == [
+        "sort: reads it, for a.txt",
+        "sort: reads it, for b.txt",
+    ]
+
+
+def test_files_that_are_read_for_the_same_result_have_nothing_added() -> None:
+    assert described("(sort guests-a.csv; sort guests-b.csv) > both.txt") == [
+        "sort: reads it",
+        "sort: reads it",
+    ]

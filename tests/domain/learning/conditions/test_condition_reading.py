@@ -48,6 +48,14 @@ STATED = (
     condition(KINDS.LINE_COUNT, "alle.csv", other="teil/*.csv", argument="0"),
     condition(KINDS.LINES_OF, "alle.csv", other="teil/*.csv"),
     condition(KINDS.HEADER_OF, "neu/*.csv", other="teil/*.csv"),
+    condition(KINDS.COMPARES, "neu.txt", other="a b.csv | c.csv", argument="only-second"),
+    condition(KINDS.COMPARES, "neu.txt", other="a.csv | c.csv", argument="common comma:2"),
+    condition(KINDS.COMPARES, "neu.txt", other="a.csv | c.csv", argument="differing"),
+    condition(KINDS.COMPARES, "neu.txt", other="a.csv", argument="repeated semicolon:3"),
+    condition(KINDS.COMPARES, "neu.txt", other="a.csv", argument="single tab:1"),
+    condition(KINDS.COMPARES, "neu.txt", other="alt | neu", argument="trees"),
+    condition(KINDS.COMPARES, "neu.txt", other="bilder/*.jpg", argument="equal-files"),
+    condition(KINDS.COMPARES, "neu.txt", other="bilder", argument="equal-files"),
 )
 
 

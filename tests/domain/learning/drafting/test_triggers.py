@@ -2,6 +2,8 @@ from typing import Any
 
 import pytest
 
+from contracts.learning.interpretation import ParameterType, SkillParameter
+from domain.learning.comparison.parameters import ParameterWording
 from domain.learning.drafting.triggers import negative_triggers, trigger_cases, trigger_phrases
 
 
@@ -101,3 +103,76 @@ def test_phrases_say_the_title_in_other_words_and_name_results_in_their_folder(t
         "help me resize the photos",
         "please resize the photos",
     )
+
+
+def parameter(name: str, shown: str, kind: ParameterType = ParameterType.TEXT) -> SkillParameter:
+    return SkillParameter(
+        name=name, type=kind, description=f"The {name}: “{shown}” in the demonstration", examples=(shown,)
+    )
+
+
+def taught(teach: Any, goal: str, *parameters: SkillParameter) -> tuple[str, ...]:
+    said = ParameterWording(parameters).formal(goal)
+    return trigger_phrases(meaning(teach, title=goal, goal_summary=said, parameters=parameters), [])
+
+
+def test_a_phrase_asks_for_another_value_as_a_person_does(teach: Any) -> None:
+    goal = "Load the deliveries into a database and export the value per supplier for the warehouse in Linz"
+    phrases = taught(
+        teach,
+        goal,
+        parameter("deliveries_file", "deliveries-04.csv", ParameterType.PATH),
+        parameter("warehouse", "Linz"),
+    )
+    assert goal.replace("Load", "load").replace("the warehouse in Linz", "another warehouse") in phrases
+    assert not [one for one in phrases if "warehouse in warehouse" in one or one.endswith("deliveries")]
+
+
+def test_a_phrase_without_words_for_a_value_is_left_away(teach: Any) -> None:
+    phrases = taught(
+        teach,
+        "List the 5 most frequent errors",
+        parameter("frequent", "5", ParameterType.NUMBER),
+    )
+    assert "help me list the 5 most frequent errors" in phrases
+    assert not [one for one in phrases if "other" in one or "frequent most" in one]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "kind", "expected"),
+    [
+        ("guests_file", "guests.csv", "path", "print the badges with another guests file"),
+        ("guests_file_2", "guests.csv", "path", None),
+        ("pages", "7", "number", "print the badges with another number of pages"),
+        ("prices", "new", "text", "print the badges with other prices"),
+        ("month", "2026-10", "date", "print the badges for another month"),
+        ("called", "Maple", "text", None),
+    ],
+)
+def test_the_title_is_asked_for_with_another_value(
+    teach: Any, name: str, shown: str, kind: str, expected: str | None
+) -> None:
+    phrases = taught(teach, "Print the badges", parameter(name, shown, ParameterType(kind)))
+    asked = [one for one in phrases if "other" in one]
+    assert asked == ([expected] if expected else [])
+
+
+def test_a_long_title_is_never_cut_in_the_middle_of_what_is_put_behind_it(teach: Any) -> None:
+    said = "Collect the open orders of all branches in one table, with the totals of each branch"
+    goal = f"{said} and the best order of a branch"
+    phrases = taught(teach, goal, parameter("orders_file", "orders.csv", ParameterType.PATH))
+    assert not [one for one in phrases if "another" in one]
+    assert (
+        "please collect the open orders of all branches in one table, with the totals of each branch"
+        in phrases
+    )
+
+
+def test_a_word_that_is_a_folder_as_well_or_that_names_itself_is_not_exchanged(teach: Any) -> None:
+    phrases = taught(
+        teach,
+        "Find the photos of the south that are there twice",
+        parameter("folder", "photos", ParameterType.PATH),
+        parameter("south", "south"),
+    )
+    assert not [one for one in phrases if "other south" in one or "find another" in one]

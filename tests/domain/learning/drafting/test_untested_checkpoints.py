@@ -14,7 +14,7 @@ from contracts.learning.interpretation import (
     SkillParameter,
 )
 from contracts.learning.session import LearnExecutionMode
-from domain.learning.conditions.stated_conditions import untested_checkpoints
+from domain.learning.conditions.stated_conditions import untested_checkpoints, why_untested
 from domain.learning.drafting.skill_markdown import SkillDocument, render_skill_markdown
 
 ID = "01890000-0000-7000-8000-000000000001"
@@ -142,3 +142,19 @@ def test_the_skill_says_of_each_checkpoint_that_nothing_tests_that_a_person_look
     assert "   Verify: top.csv exists.\n" in text
     assert "   Verify: the person has it (not tested: a person looks).\n" in text
     assert "3. **It is backed up.** (cp-03)\n   Verify: not tested: a person looks.\n" in text
+
+
+@pytest.mark.parametrize(
+    ("condition", "tests_files", "reason"),
+    [
+        ("It looks good to the customer", True, "Its words name nothing"),
+        ("The file top.csv holds “north”", True, "It can be tested, but"),
+        ("The file never.csv exists", True, "It can be tested, but"),
+        ("It looks good to the customer", False, "No command of the lesson"),
+        ("The file top.csv holds “north”", False, "No command of the lesson"),
+    ],
+)
+def test_what_nothing_tests_says_why_and_what_to_do(condition: str, tests_files: bool, reason: str) -> None:
+    (why,) = why_untested(shown(condition), TESTED, tests_files=tests_files).values()
+    assert why.reason.startswith(reason)
+    assert ("Revise with" in why.next_step) is tests_files
