@@ -23,10 +23,11 @@ from bench.restated import said_again
 from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
-from domain.abilities.fit.goals import goal_read, goal_said
 from domain.abilities.fit.meaning import Meanings, plain_works, told_by
 from domain.abilities.fit.reading import read
 from domain.abilities.fit.ruling import Profile, ruled, wanted_by
+from domain.abilities.fit.together import reading_of
+from domain.abilities.fit.weighing import Together
 from domain.abilities.fit.words import Word
 from host.pair_model import pair_model
 from host.sentence_model import sentence_model
@@ -74,10 +75,9 @@ class _Capture:
         self._profiles = {row.entry.ability_id: Profile.of(row.entry) for row in table}
 
     @staticmethod
-    def read(row: Row, said: str) -> tuple[float, float]:
-        """What a model finds that reads the request with the ability's goal, and with its techniques besides."""
-        read = pair_model().log_odds
-        return read(said, goal_said(row.entry)), read(said, goal_read(row.entry))
+    def read(row: Row, said: str) -> Together:
+        """What a model finds that reads the request with the ability."""
+        return reading_of(said, row.entry, pair_model().log_odds)
 
     def evidence(self, row: Row, said: str) -> tuple[float, ...]:
         """What is known of the request and the ability."""
@@ -116,7 +116,7 @@ class _Cases:
 
     values: Floats
     read: Floats
-    """What the model finds that reads both together: two columns, without and with techniques."""
+    """What the model finds that reads both together."""
     kinds: Numbers
     """1 for what must find the ability, 0 for a near miss, -1 for a request for another."""
     numbers: Numbers
@@ -141,7 +141,7 @@ class _Cases:
 def cases_of(tables: Mapping[str, Path]) -> _Cases:
     """All cases of some tables."""
     values: list[tuple[float, ...]] = []
-    read: list[tuple[float, float]] = []
+    read: list[Together] = []
     marks: list[tuple[str, int, int]] = []
     for name, path in tables.items():
         table, chance = rows_of(path), random.Random(3)

@@ -14,6 +14,7 @@ import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,10 @@ import numpy as np
 
 from bench.pair_graph import AT, BIAS, HEAD, HEADS, LAYERS, WIDTH, graph_of, layer_name, weights_in
 from bench.restated import restated, shortened
-from domain.abilities.fit.goals import with_techniques
-from domain.learning.method.techniques import techniques_of
+from domain.abilities.fit.goals import goal_read
 from host.pair_model import BEGIN, END, GRAPH, MAX_TOKENS
 from host.sentence_model import packaged_weights, sentence_model, tokenizer
-from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Told, groups_of
+from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Told, groups_of, taught
 
 GROUPS = Path(__file__).parent / "pairs"
 PASSES = 3
@@ -49,6 +49,9 @@ LIKE = (0.35, 0.65)
 NEAREST = 20
 """How many like abilities are chosen among."""
 
+TURNED = 0.3
+"""The share of pairs that are read the other way round, the goal first."""
+
 SHORTENED = 0.3
 """The share of goals that are said again without their last part too."""
 
@@ -65,9 +68,10 @@ Labelled = tuple[str, str, float]
 Group = Sequence[Told]
 
 
+@cache
 def read_as(one: Told) -> str:
-    """The goal as a request is read together with it: with what the commands do, where some are shown."""
-    return with_techniques(one.goal, techniques_of(one.commands))
+    """The goal as a request is read together with it: with its method, where commands are shown."""
+    return goal_read(taught(one)) if one.commands else one.goal
 
 
 def near_misses(group: Group) -> list[Labelled]:
@@ -130,7 +134,13 @@ def one_pass(
         for _ in range(int(finds * NEIGHBOURS)):
             one = chance.choice(group)
             pairs.append((chance.choice(near[one.goal] or requests), read_as(one), 0.0))
-    return pairs
+    return [turned(one) if chance.random() < TURNED else one for one in pairs]
+
+
+def turned(pair: Labelled) -> Labelled:
+    """The pair with the goal first."""
+    said, goal, fits = pair
+    return goal, said, fits
 
 
 class PairEncoder:

@@ -34,7 +34,7 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
         Aspect.FINDS: (
             "not found: “how much did each supplier bring to one warehouse this month” (read together with “Load "
             "the deliveries into a database and export the value per supplier for the warehouse in Linz.”, it "
-            "asks for other work)"
+            "asks for other work); “totals by supplier out of the deliveries table” (“totals” is not what it does)"
         ),
     },
     "report_in_virtual_environment": {
@@ -45,11 +45,10 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "it means other work: “count”)"
         ),
     },
-    "summary_function_over_files": {
+    "rename_a_term_in_all_texts": {
         Aspect.FINDS: (
-            "not found: “evaluate the daily readings of every file in the folder into levels.csv” (read together "
-            "with “Make a table with the number of readings, mean and highest level of each station.”, it asks "
-            "for other work)"
+            "not found: “swap the old designation for the new one in guides and minutes” (“swap” is not what it "
+            "does)"
         ),
     },
     "tables_from_a_zip": {

@@ -5,7 +5,6 @@ many: its phrases are uses beside each other, "merge PDF files" and "fill in a f
 """
 
 import re
-from collections.abc import Sequence
 
 from contracts.abilities.availability import IMPORTED_FAMILY, AbilityAvailabilityEntry
 
@@ -41,14 +40,23 @@ def ability_of(goal_id: str) -> str:
 def goal_said(entry: AbilityAvailabilityEntry) -> str:
     """The whole goal as a person says it, or the title where none is known; a parameter by its name."""
     goal = entry.method[0] if entry.method else entry.title
-    return PARAMETER.sub(lambda found: found[1].replace("_", " "), goal)
+    return _named(goal)
 
 
 def goal_read(entry: AbilityAvailabilityEntry) -> str:
-    """The goal with the techniques that were shown, which a request in technical words is read together with."""
-    return with_techniques(goal_said(entry), entry.techniques)
+    """The goal with its method in brackets: the techniques that were shown, then the facts that the result depends on.
+
+    A request in technical words is read together with it; without a method it is the goal alone.
+    """
+    facts = (_named(fact.partition(_TYPED)[0]).replace("'", "") for fact in entry.method[1:])
+    method = "; ".join(one for one in (", ".join(entry.techniques), *facts) if one)
+    return f"{goal_said(entry)} ({method})" if method else goal_said(entry)
 
 
-def with_techniques(goal: str, techniques: Sequence[str]) -> str:
-    """A goal, with what its commands do behind it in brackets."""
-    return f"{goal} ({', '.join(techniques)})" if techniques else goal
+_TYPED = " ( "
+"""Stands between a fact in words and the command as it was typed."""
+
+
+def _named(text: str) -> str:
+    """The text with the names of parameters in their places."""
+    return PARAMETER.sub(lambda found: found[1].replace("_", " "), text)

@@ -12,7 +12,7 @@ from contracts.abilities.lookup import Fit
 from contracts.base import clipped
 from domain.abilities.fit.goals import goal_read, goal_said
 from domain.abilities.fit.ruling import Judgement, refused
-from domain.abilities.fit.weighing import FITS_READ_FROM, likelihood_together
+from domain.abilities.fit.weighing import FITS_READ_FROM, Together, likelihood_together
 
 READ_FROM = 0.03
 """What is less likely by trees alone is not read."""
@@ -48,21 +48,23 @@ def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[
     for number in likeliest:
         goal, before = found[number]
         said = goal_said(goal)
-        by_goal = read(text, said)
-        by_technique = read(text, goal_read(goal)) if goal.techniques else by_goal
-        judged[number] = goal, _after(before, said, by_goal, by_technique)
+        judged[number] = goal, _after(before, said, reading_of(text, goal, read))
     return judged
 
 
-def _after(before: Judgement, said: str, by_goal: float, by_technique: float) -> Judgement:
-    """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked.
+def reading_of(text: str, goal: AbilityAvailabilityEntry, read: ReadTogether) -> Together:
+    """The request read with the goal, and with the goal and its method."""
+    said, shown = goal_said(goal), goal_read(goal)
+    by_goal = read(text, said)
+    return Together(by_goal, read(text, shown) if shown != said else by_goal)
 
-    ``by_goal`` are the log-odds of the goal, ``by_technique`` of the goal with the techniques of its method.
-    """
+
+def _after(before: Judgement, said: str, read: Together) -> Judgement:
+    """The judgement once it was read; what was refused or in doubt may fit at most, so that somebody is asked."""
     assert before.weighed is not None
-    if before.fit is Fit.NO and max(by_goal, by_technique) <= SPEAKS_AGAINST:
+    if before.fit is Fit.NO and max(read) <= SPEAKS_AGAINST:
         return before
-    likely = round(likelihood_together(before.weighed, by_goal, by_technique), 4)
+    likely = round(likelihood_together(before.weighed, read), 4)
     if likely >= FITS_READ_FROM and before.fit is Fit.NO:
         reason = SAME_WORK.format(clipped(said, LONGEST_SAID))
         return Judgement(Fit.MAYBE, likely, (reason,), likely, before.weighed)

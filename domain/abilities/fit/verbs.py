@@ -51,7 +51,7 @@ _FAMILIES = {
     "test": "test",
     "install": "install set_up setup provision apply",
     "update": "update upgrade change edit modify adjust amend alter revise refresh enter raise bump bring_up_to_date",
-    "replace": "replace substitute swap exchange change",
+    "replace": "replace substitute swap switch exchange change",
     "add": "add append insert attach include prepend enter put_in",
     "resize": "resize scale shrink scale_down reduce downscale make_small scale_up",
     "enlarge": "enlarge upscale scale_up blow_up",

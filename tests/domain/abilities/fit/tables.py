@@ -13,6 +13,7 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import calls_in
+from domain.learning.commands.shell_words import UnreadableCommand
 from domain.learning.drafting.method import method_facts
 from domain.learning.drafting.triggers import trigger_phrases
 from domain.learning.interpretation.naming import slug_from_title, title_from_goal
@@ -73,7 +74,7 @@ def rows_of(path: Path) -> list[Row]:
 def _rows(group: Sequence[Told]) -> Iterator[Row]:
     for told in group:
         others = (said for one in group if one is not told for said in one.finds)
-        yield Row(_taught(told), told.finds, (*told.misses, *others))
+        yield Row(taught(told), told.finds, (*told.misses, *others))
 
 
 def _told(lines: Sequence[str]) -> Told:
@@ -81,24 +82,34 @@ def _told(lines: Sequence[str]) -> Told:
         mark: tuple(line[2:].strip() for line in lines[1:] if line[:2] == mark) for mark in ("! ", "+ ", "- ")
     }
     goal, _, results = lines[0].strip().partition(" -> ")
-    return Told(goal.strip(), results, marked["! "], marked["+ "], marked["- "])
+    return Told(goal.strip(), results, _commands(marked["! "]), marked["+ "], marked["- "])
 
 
-def _taught(told: Told) -> AbilityAvailabilityEntry:
+def _commands(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """The commands, one a line; lines that cannot be read by themselves are one command."""
+    try:
+        for line in lines:
+            calls_in(line)
+    except UnreadableCommand:
+        return ("\n".join(lines),)
+    return lines
+
+
+def taught(told: Told) -> AbilityAvailabilityEntry:
     """The entry as an install writes it: a short title, the phrases that are drafted, and the method if it is shown."""
     goal, commands = told.goal, told.commands
     title = title_from_goal(goal)
     wish = SemanticWorkflowInterpretation.model_construct(title=title, goal_summary=goal, parameters=())
     files = [posixpath.basename(path) for path in told.results.split()]
-    taught = [RehearsalCommand(event_id=_ANY, command=one, working_folder=".") for one in commands]
+    shown = [RehearsalCommand(event_id=_ANY, command=one, working_folder=".") for one in commands]
     evidence = LessonEvidence(state_id=_ANY, reproduced=True, made_at=_THEN)
-    facts = method_facts(taught, (), evidence)
+    facts = method_facts(shown, (), evidence)
     programs = dict.fromkeys(call.program for one in commands for call in calls_in(one))
     return ability(
         slug_from_title(title),
         title=title,
         trigger_phrases=trigger_phrases(wish, (), files),
-        aliases=tuple(f"with {name}" for name in (*files, *programs)) if taught else (),
+        aliases=tuple(f"with {name}" for name in (*files, *programs)) if shown else (),
         method=tuple(clipped(one, 400) for one in (goal, *(f"{f.words} ( {f.typed} )" for f in facts)))[
             :MAX_METHOD
         ],

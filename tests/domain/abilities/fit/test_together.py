@@ -11,7 +11,7 @@ from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.meaning import Meanings
 from domain.abilities.fit.ruling import Judgement
 from domain.abilities.fit.together import MAX_READ, READ_FROM, SPEAKS_AGAINST, read_again
-from domain.abilities.fit.weighing import FITS_READ_FROM, Evidence, likelihood_together
+from domain.abilities.fit.weighing import FITS_READ_FROM, Evidence, Together, likelihood_together
 from tests.domain.abilities.fit.test_fit import taught
 from tests.domain.abilities.fit.test_meaning import WORKS, known_of, vector
 from tests.fixtures.abilities import ability
@@ -56,23 +56,27 @@ ALIKE = Evidence(**{one.name: float(one.name in STRONG.split()) for one in field
 
 
 def test_what_was_refused_stays_so_where_reading_speaks_against_it_whatever_else_is_alike() -> None:
-    assert likelihood_together(ALIKE, SPEAKS_AGAINST, SPEAKS_AGAINST) >= FITS_READ_FROM
+    assert likelihood_together(ALIKE, Together(*[SPEAKS_AGAINST] * 2)) >= FITS_READ_FROM
     before = Judgement(Fit.NO, 0.0, ("as it was",), 0.3, ALIKE)
     ((_, found),) = read_again("what do they owe us", [(TOTALS, before)], Read(SPEAKS_AGAINST))
     assert found == before
 
 
-def test_a_goal_is_read_with_the_techniques_of_its_method_too() -> None:
+def test_a_goal_is_read_with_its_method_too() -> None:
     joined = ability(
-        "it", title="Put the fee beside every member", techniques=("left join of csv files", "sort lines")
+        "it",
+        title="Put the fee beside every member",
+        method=("Put the fee beside every member", "sort: by field 2 , reads {members_file} ( sort -k 2 x )"),
+        techniques=("left join of csv files", "sort lines"),
     )
-    read = Read(SURE)
-    ((_, found),) = read_again("left join of two tables", [weighed(Fit.NO, 0.3, joined)], read)
+    read, request = Read(SURE), "left join of two tables"
+    ((_, found),) = read_again(request, [weighed(Fit.NO, 0.3, joined)], read)
     assert found.reasons == ("read together with “Put the fee beside every member”, it asks for this work",)
-    assert [goal for _, goal in read.pairs] == [
-        "Put the fee beside every member",
-        "Put the fee beside every member (left join of csv files, sort lines)",
-    ]
+    whole = (
+        "Put the fee beside every member "
+        "(left join of csv files, sort lines; sort: by field 2 , reads members file)"
+    )
+    assert read.pairs == [(request, "Put the fee beside every member"), (request, whole)]
 
 
 def test_what_seemed_to_fit_is_refused_once_it_was_read() -> None:
