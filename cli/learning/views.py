@@ -1,6 +1,6 @@
 """Terminal views of sessions (with the next commands to type), proposals, validation runs and installs."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -13,7 +13,12 @@ from contracts.learning.install import InstallSaga, SagaState, SagaStepState
 from contracts.learning.interpretation import Checkpoint
 from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.proposal import SkillBundleProposal
-from contracts.learning.responses import LearnHistoryItem, ProposalDetailResponse, QuestionView
+from contracts.learning.responses import (
+    LearnHistoryItem,
+    ProposalDetailResponse,
+    QuestionView,
+    UntestedCheckpoint,
+)
 from contracts.learning.session import LearningEntryMode, LearnSession, ObservationMode
 from contracts.learning.session import LearnSessionState as S
 from contracts.learning.state_machine import AT_REST
@@ -224,7 +229,7 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
                 ("tested besides", detail.also_tested),
                 (
                     "on the way",
-                    tuple(_checkpoint(c, detail.untested_checkpoints) for c in meaning.checkpoints),
+                    tuple(_checkpoint(c, detail.untested_because) for c in meaning.checkpoints),
                 ),
                 (
                     "shown in part only",
@@ -362,9 +367,10 @@ def _proposal_facts(proposal: SkillBundleProposal) -> RenderableType:
     )
 
 
-def _checkpoint(checkpoint: Checkpoint, untested: Collection[str]) -> str:
+def _checkpoint(checkpoint: Checkpoint, untested: Iterable[UntestedCheckpoint]) -> str:
     said = f"{checkpoint.goal}: {checkpoint.success_condition}"
-    return f"{said} ({NOT_TESTED})" if checkpoint.checkpoint_id in untested else said
+    why = next((one for one in untested if one.checkpoint_id == checkpoint.checkpoint_id), None)
+    return f"{said} ({NOT_TESTED}). {why.reason} {why.next_step}" if why else said
 
 
 def _listing(title: str, items: Iterable[str]) -> RenderableType:

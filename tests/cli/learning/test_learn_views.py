@@ -13,6 +13,7 @@ from clients.apprentice.sse import ServerSentEvent
 from contracts.abilities.availability import InstallLane
 from contracts.learning.install import InstallSaga, SagaState, SagaStep, SagaStepName, SagaStepState
 from contracts.learning.interpretation import (
+    Checkpoint,
     OptionalStep,
     ParameterType,
     ProjectScope,
@@ -20,7 +21,7 @@ from contracts.learning.interpretation import (
     SkillParameter,
 )
 from contracts.learning.proposal import ProposalState, SkillBundleProposal
-from contracts.learning.responses import ProposalDetailResponse
+from contracts.learning.responses import ProposalDetailResponse, UntestedCheckpoint
 from contracts.learning.validation import (
     OverallResult,
     StepResult,
@@ -31,6 +32,20 @@ from contracts.learning.validation import (
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RUN, OTHER_RUN = str(UUID(int=1)), str(UUID(int=2))
+
+PROPOSAL = SkillBundleProposal(
+    proposal_id=RUN,
+    owner_user_id="ann",
+    source_trace_ids=(RUN,),
+    title="Sort",
+    proposed_skill_slug="sort",
+    draft_skill_path="SKILL.md",
+    draft_manifest_path="m.json",
+    content_hash="0" * 64,
+    proposal_state=ProposalState.DRAFT,
+    created_at=NOW,
+    updated_at=NOW,
+)
 
 
 def printed(*parts: RenderableType) -> str:
@@ -191,20 +206,42 @@ def test_a_proposal_shows_what_differs_and_what_only_some_demonstrations_had() -
         optional_steps=(OptionalStep(label="Verify {quarter}.sum", demonstrations=(2,), of=2),),
         created_at=NOW,
     )
-    proposal = SkillBundleProposal(
-        proposal_id=RUN,
-        owner_user_id="ann",
-        source_trace_ids=(RUN,),
-        title="Sort",
-        proposed_skill_slug="sort",
-        draft_skill_path="SKILL.md",
-        draft_manifest_path="m.json",
-        content_hash="0" * 64,
-        proposal_state=ProposalState.DRAFT,
-        created_at=NOW,
-        updated_at=NOW,
-    )
-    text = printed(proposal_view(ProposalDetailResponse(proposal=proposal, interpretation=meaning)))
+
+    text = printed(proposal_view(ProposalDetailResponse(proposal=PROPOSAL, interpretation=meaning)))
 
     assert "quarter (text): Which quarter" in text
     assert "Verify {quarter}.sum, in demonstration 2 of 2" in text
+
+
+def test_a_proposal_shows_why_nothing_tests_a_checkpoint_and_what_would_help() -> None:
+    meaning = SemanticWorkflowInterpretation(
+        interpretation_id=RUN,
+        learn_session_id=RUN,
+        title="Sort",
+        goal_summary="Sort the figures",
+        project_scope=ProjectScope.GLOBAL,
+        checkpoints=(
+            Checkpoint(checkpoint_id="cp-01", goal="Sorted", success_condition="It is sorted", order_hint=0),
+            Checkpoint(checkpoint_id="cp-02", goal="Drawn", success_condition="It looks well", order_hint=1),
+        ),
+        created_at=NOW,
+    )
+    because = UntestedCheckpoint(
+        checkpoint_id="cp-02", reason="Nothing can see it.", next_step="Look yourself."
+    )
+
+    text = printed(
+        proposal_view(
+            ProposalDetailResponse(
+                proposal=PROPOSAL,
+                interpretation=meaning,
+                untested_checkpoints=("cp-02",),
+                untested_because=(because,),
+            )
+        )
+    )
+
+    said = " ".join(text.split())
+    assert "Sorted: It is sorted" in said
+    assert said.count("not tested") == 1
+    assert "Drawn: It looks well (not tested: a person looks). Nothing can see it. Look yourself." in said
