@@ -44,7 +44,7 @@ def purpose_of(value: str, commands: Sequence[str]) -> str:
     return redact(said, personal=True).text
 
 
-def told_apart(values: Sequence[str], commands: Sequence[str]) -> tuple[str, ...]:
+def differing_purposes(values: Sequence[str], commands: Sequence[str]) -> tuple[str, ...]:
     """What each of several values that are given to the same program alike is for: the result or place that differs.
 
     Empty texts where nothing tells them apart.

@@ -19,7 +19,7 @@ from domain.learning.commands.shell_places import value_places
 from domain.learning.comparison.months import as_one_date, as_one_month, months_in
 from domain.learning.comparison.parameter_places import is_name_at
 from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called, type_of
-from domain.learning.comparison.purposes import purpose_of, told_apart
+from domain.learning.comparison.purposes import differing_purposes, purpose_of
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.lesson_folders import is_within, outermost
@@ -143,13 +143,15 @@ def shown_parameters(
 
 
 def _purposes(found: Sequence[_Found], lines: Sequence[str]) -> dict[str, str]:
-    """What each value is for; those of one name that are given to a program alike are told apart."""
+    """What each value is for; of those of one name that a program is given alike, also what differs."""
     purposes = {one.value: purpose_of(one.value, lines) for one in found}
     alike: dict[tuple[str, str], list[str]] = {}
     for one in found:
         alike.setdefault((one.name, purposes[one.value]), []).append(one.value)
     for values in alike.values():
-        for value, more in zip(values, told_apart(values, lines) if len(values) > 1 else ("",), strict=True):
+        for value, more in zip(
+            values, differing_purposes(values, lines) if len(values) > 1 else ("",), strict=True
+        ):
             purposes[value] = ", ".join(filter(None, (purposes[value], more)))
     return purposes
 

@@ -21,8 +21,6 @@ REPEATED, SINGLE = "repeated", "single"
 TREES, EQUAL_FILES = "trees", "equal-files"
 """Relations of files: of two folders, and of those that a pattern names."""
 
-OF_FILES = (TREES, EQUAL_FILES)
-
 _MOST_FIELDS = 8
 _MARKED = re.compile(r"^(?:[<>+-]\s?|\s+)?(.*)$")
 _PART_OF_NAME = r"[\w/.-]"
@@ -36,6 +34,11 @@ def both(first: str, second: str) -> str:
 def sources_compared(other: str) -> tuple[str, ...]:
     """The sources that a condition names: one or two."""
     return tuple(other.split(BOTH))
+
+
+def is_about_files(argument: str) -> bool:
+    """Whether the relation is one of files, and not of rows."""
+    return argument.partition(" ")[0] in (TREES, EQUAL_FILES)
 
 
 def rows_objection(
@@ -57,17 +60,14 @@ def rows_wanted(argument: str, first: Sequence[str], second: Sequence[str]) -> s
     """The rows, or their fields, that the relation is about."""
     relation, _, field = argument.partition(" ")
     one, other = _keys(first, field), _keys(second, field)
-    match relation:
-        case "only-second":
-            return {*other} - {*one}
-        case "common":
-            return {*one} & {*other}
-        case "repeated":
-            return {row for row, count in Counter(one).items() if count > 1}
-        case "single":
-            return {row for row, count in Counter(one).items() if count == 1}
-        case _:
-            return {*one} ^ {*other}
+    if relation == ONLY_SECOND:
+        return {*other} - {*one}
+    if relation == COMMON:
+        return {*one} & {*other}
+    if relation == DIFFERING:
+        return {*one} ^ {*other}
+    is_repeated = relation == REPEATED
+    return {row for row, count in Counter(one).items() if (count > 1) is is_repeated}
 
 
 def files_objection(

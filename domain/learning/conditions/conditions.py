@@ -338,9 +338,9 @@ def members_wanted(other: str, before: FolderContents) -> list[set[str]]:
 def _compares(condition: ProofCondition, before: FolderContents, after: FolderContents) -> str | None:
     """A result of a comparison: its rows or the files that it names, against what was compared."""
     sources, result = comparisons.sources_compared(condition.other or ""), _lines(condition, after)
-    if condition.argument.partition(" ")[0] not in comparisons.OF_FILES:
-        texts = [lines_of(text_of(source, before, after)) for source in (sources[0], sources[-1])]
-        problem = comparisons.rows_objection(condition.argument, result, *texts)
+    if not comparisons.is_about_files(condition.argument):
+        first, second = _rows_compared(condition, before, after)
+        problem = comparisons.rows_objection(condition.argument, result, first, second)
     else:
         differing, equal = _files_compared(condition, before)
         problem = comparisons.files_objection(result, differing, equal, sources)
@@ -369,11 +369,18 @@ def finds_nothing(condition: ProofCondition, before: FolderContents, after: Fold
     """Whether nothing was to be found by the comparison or the query that the condition is about."""
     if condition.kind is ConditionKind.SELECTS:
         return not queries.rows_selected(condition.argument, _source(condition, before, after))
-    if condition.argument.partition(" ")[0] in comparisons.OF_FILES:
+    if comparisons.is_about_files(condition.argument):
         return not _files_compared(condition, before)[0]
+    return not comparisons.rows_wanted(condition.argument, *_rows_compared(condition, before, after))
+
+
+def _rows_compared(
+    condition: ProofCondition, before: FolderContents, after: FolderContents
+) -> tuple[list[str], list[str]]:
+    """The lines of both sources; twice the same where there is one."""
     sources = comparisons.sources_compared(condition.other or "")
-    texts = [lines_of(text_of(source, before, after)) for source in (sources[0], sources[-1])]
-    return not comparisons.rows_wanted(condition.argument, *texts)
+    first, second = (lines_of(text_of(source, before, after)) for source in (sources[0], sources[-1]))
+    return first, second
 
 
 def _files_compared(condition: ProofCondition, before: FolderContents) -> tuple[list[str], list[str]]:
