@@ -23,6 +23,16 @@ _LEAD_INS = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"(?<=\w)[.!?;](?:\s|$)|\n")
+_PART_END = re.compile(r"(?<=\w)[.!?;:]\s+|\n+")
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|got|will|must|should|can|cannot|need|needs|lacks?|misses)\b",
+    re.IGNORECASE,
+)
+"""Verbs of a sentence that says how things are; a heading such as "Monthly report" has none."""
+
+_POINTS_BACK = re.compile(r"\w+(?: \w+)? (?:it|them|this|that|these|those)\b", re.IGNORECASE)
+"""An instruction that only says what is meant together with the sentence before: "put it everywhere"."""
+
 _NAMES_A_FILE = re.compile(r"\S*\w(?:/|\.[^\W\d])")
 _CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()")
 _WRITTEN_OUT = str.maketrans(
@@ -163,11 +173,24 @@ def cut_at_word(text: str, limit: int) -> str:
 def title_from_goal(goal: str) -> str:
     """A title out of a stated goal: its first sentence without its lead-in, at most 160 characters.
 
-    One of more than 72 characters ends with a clause where it has one, else with a word and an ellipsis.
+    What only says why ("The room has a new name: …") is left out before what is to be done. A title of more than 72
+    characters ends with a clause where it has one, else with a word and an ellipsis.
     """
-    line = plain(_SENTENCE_END.split(goal.strip(), maxsplit=1)[0]) or plain(goal)
+    line = plain(_SENTENCE_END.split(_from_instruction(goal.strip()), maxsplit=1)[0]) or plain(goal)
     line = _shortened(without_lead_in(line).rstrip(" .,;:"))
     return line if _NAMES_A_FILE.match(line) else line[:1].upper() + line[1:]
+
+
+def _from_instruction(goal: str) -> str:
+    """``goal`` from its first instruction on, where it begins by saying how things are."""
+    if starts_with_verb(without_lead_in(goal)):
+        return goal
+    for end in _PART_END.finditer(goal):
+        told, rest = goal[: end.start()], goal[end.end() :]
+        asked = without_lead_in(rest)
+        if starts_with_verb(asked):
+            return rest if _STATES.search(told) and not _POINTS_BACK.match(asked) else goal
+    return goal
 
 
 def _shortened(line: str) -> str:

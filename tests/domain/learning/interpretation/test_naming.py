@@ -32,6 +32,21 @@ from domain.learning.interpretation.naming import (
             "Make release 1.4.0: set the version",
         ),
         (
+            "The room Linden is now called Maple: change the name in all texts.",
+            "Change the name in all texts",
+        ),
+        ("Our supplier has sent new prices; update the price list.", "Update the price list"),
+        ("The disk is full. I want to delete logs older than a month", "Delete logs older than a month"),
+        ("The guests were counted twice\nremove the duplicate rows", "Remove the duplicate rows"),
+        (
+            "Invoices must be kept for ten years. Pack them. Send a note.",
+            "Invoices must be kept for ten years",
+        ),
+        ("The room got a new name: put it everywhere", "The room got a new name: put it everywhere"),
+        ("Monthly report: export the hours as CSV", "Monthly report: export the hours as CSV"),
+        ("Sort what is there: remove the old ones", "Sort what is there: remove the old ones"),
+        ("The ratio is 16:9 everywhere", "The ratio is 16:9 everywhere"),
+        (
             "Write one letter to every member in the list from the letter template with the date of today in it",
             "Write one letter to every member in the list from the letter template with the date of today in it",
         ),
