@@ -79,10 +79,10 @@ def named_beside(
             kind = "value" if {old, new} <= {*numbers} else "text"
             found[old], found[new] = (noun, f"new_{noun}"[:40]) if noun else (f"old_{kind}", f"new_{kind}")
     _told_apart(found)
+    spoken = {underscored(value) for value in names if value in words}
     for value, name in found.items():
-        if name in known - {underscored(value)}:
-            whole = identifier(value)
-            found[value] = _NO_NAME if whole in known - {underscored(value)} else whole
+        if name in spoken - {underscored(value)}:
+            found[value] = _NO_NAME
     return found
 
 

@@ -45,7 +45,8 @@ def clauses_of(request: str) -> list[str]:
     before = ""
     for piece in pieces:
         alone = _alone(piece, before)
-        if alone and _begins_with_verb(alone) and "(" not in alone and ")" not in alone:
+        opens = _opens_clause(piece) if before else _begins_with_verb(piece)
+        if alone and opens and "(" not in alone and ")" not in alone:
             found.append(alone)
         before = piece
     return found

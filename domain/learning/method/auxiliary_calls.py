@@ -79,6 +79,7 @@ class _Flow:
             for word in map(_word, one.call.operands)
         }
         self.transient = [one.path for one in effects if one.change is NetChange.TRANSIENT]
+        self.new = [one.path for one in effects if one.change is NetChange.CREATED] + self.transient
         self.lost = [one.path for one in effects if one.change is NetChange.DELETED]
 
     def is_auxiliary(self, placed: _Placed) -> bool:
@@ -99,7 +100,7 @@ class _Flow:
             return False
         if word in self.made or any(word.startswith(f"{folder}/") for folder in self.folders):
             return True
-        if any(_matches(path, pattern) for path in self.transient):
+        if any(_matches(path, pattern) for path in self.new):
             return True
         is_telling = _PATTERN.search(word) and pattern.strip("*") and not word.startswith("*.*")
         return bool(is_telling) and any(fnmatchcase(one, pattern) for one in self.made)

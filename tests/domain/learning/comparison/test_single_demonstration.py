@@ -333,3 +333,8 @@ def test_files_of_one_name_are_told_apart_by_their_folder_or_ending(
 ) -> None:
     found = shown("Compare", f"./compare {' '.join(paths)} > out", inputs=paths)
     assert found == dict(zip(names, paths, strict=True))
+
+
+def test_a_usual_name_stays_where_only_a_command_holds_it_in_capitals() -> None:
+    found = shown("Set the version", "echo 1.4.0 > VERSION; git tag v1.4.0 -m VERSION")
+    assert found["version"] == "1.4.0"

@@ -59,6 +59,10 @@ from domain.learning.drafting.clauses import clauses_of
                 "mail the link to the club",
             ],
         ),
+        (
+            "Write the manifest of this month's deliveries: number of files and rows, total weight, checksums",
+            ["Write the manifest of this month's deliveries"],
+        ),
         ("Report what was added, removed and changed between two releases, without their logs", []),
         ("From the year's expenses make a table with count, sum and average of each category", []),
         ("Write a script to check and update the price table", []),

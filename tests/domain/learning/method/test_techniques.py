@@ -150,6 +150,7 @@ def effect(path: str, change: NetChange) -> NetEffect:
         (["mkdir work; nl a > work/x", "rm -r work"], [], False),
         (["split -l 9 a.txt part_", "rm part_*"], [effect("part_aa", NetChange.TRANSIENT)], False),
         (["split -l 9 a.txt part_", "rm part_*"], [effect("part_of_me", NetChange.DELETED)], True),
+        (["unzip a.zip -d t", "rm -r t", "unzip a.zip -x b -d t"], [effect("t/a.csv", NetChange.CREATED)], False),
         (["nl a.txt > b", "rm b c"], [effect("c", NetChange.DELETED)], True),
         (["cd in; nl a.txt > a.new", "rm a.txt"], [effect("in/a.txt", NetChange.DELETED)], True),
         (['for f in *.log; do rm "$f"; done'], [effect("old/x.log", NetChange.DELETED)], True),
