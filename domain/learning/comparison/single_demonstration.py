@@ -7,19 +7,19 @@ commands share. With several demonstrations the comparison decides instead (``pa
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
 
 from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import MAX_PARAMETERS, ParameterType, SkillParameter
 from contracts.learning.observation import LessonFolder
-from domain.learning.commands.command_line import name_set, named_paths, parts_of, scripts_run
+from domain.learning.commands.command_line import named_paths, parts_of, scripts_run
 from domain.learning.commands.shell_places import value_places
 from domain.learning.comparison.months import as_one_date, as_one_month, months_in
 from domain.learning.comparison.parameter_places import is_name_at
 from domain.learning.comparison.parameters import bounded, distinct, is_telling, kind_called, type_of
 from domain.learning.comparison.purposes import differing_purposes, purpose_of
+from domain.learning.comparison.value_names import GOAL_WORD, LITTLE, named_beside, noun_before
 from domain.learning.interpretation.naming import identifier, in_ascii
 from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.lesson_folders import is_within, outermost
@@ -63,7 +63,7 @@ _NUMBERED = re.compile(r"\b([A-Za-z]{3,40})[-_ ]?%0?\d*d")
 """What stands in front of a running number in a name: lease-%03d.tif."""
 
 _A_NAME = re.compile(r"[A-Za-z][\w-]{2,59}")
-_GOAL_WORD = re.compile(r"[\w][\w./-]*[\w]|\w")
+
 CODE_FILES = re.compile(
     r"\.(?:py|sh|bash|js|ts|rb|pl|r|lua|awk|sed|jq|sql|c|h|cc|cpp|java|go|rs|mk)$|^Makefile$"
 )
@@ -73,14 +73,6 @@ _PRESCRIBED = re.compile(
     r"|go\.(?:mod|sum)|Dockerfile|CMakeLists\.txt|Makefile)$"
 )
 """Names that a tool prescribes: there is no other file to choose."""
-
-_LITTLE = name_set(
-    """a an and as at by for from in into is it its no not of off on or our so that the their them then they this
-    to up with without all each every one new called named now"""
-)
-
-_AGAINST = name_set("instead than except without not before after over under below above")
-"""Words behind which something else begins: in "the trip instead of DSC" nothing is called DSC."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +117,9 @@ def shown_parameters(
     kept = [one for one in found.values() if not _only_inside_others(one.value, found, everywhere)]
     kept = [one for one in kept if not _only_a_name(one.value, lines)]
     parameters: list[SkillParameter] = []
-    purposes = _purposes(kept[:MAX_PARAMETERS], lines)
-    for one in kept[:MAX_PARAMETERS]:
+    kept = _named(kept[:MAX_PARAMETERS], goal, lines)
+    purposes = _purposes(kept, lines)
+    for one in kept:
         name = distinct(one.name, [p.name for p in parameters])
         purpose = purposes[one.value]
         shown = f"The {name.replace('_', ' ')}: “{one.value}” in the demonstration"
@@ -140,6 +133,13 @@ def shown_parameters(
             )
         )
     return as_one_date(as_one_month(parameters))
+
+
+def _named(found: Sequence[_Found], goal: str, lines: Sequence[str]) -> list[_Found]:
+    """The values with names that tell what differs between them."""
+    numbers = {one.value for one in found if one.kind is ParameterType.NUMBER}
+    names = named_beside({one.value: one.name for one in found}, numbers, goal, lines)
+    return [replace(one, name=names[one.value]) for one in found]
 
 
 def _purposes(found: Sequence[_Found], lines: Sequence[str]) -> dict[str, str]:
@@ -307,16 +307,21 @@ def is_split_at(text: str, count: int) -> bool:
 
 def _of_goal(goal: str, text: str) -> Iterator[_Found]:
     """Words of the goal that stand out (a capital, a digit) and that the commands hold as a word of their own."""
-    words: list[str] = _GOAL_WORD.findall(goal)
-    for position, word in enumerate(words):
-        value = NUMBER_WORDS.get(word.lower(), word)
-        stands_out = any(c.isdigit() for c in value) or (position > 0 and word[:1].isupper())
-        if not stands_out or not re.search(bounded(value), text):
-            continue
-        said = list(takewhile(lambda w: w.lower() not in _AGAINST, reversed(words[:position])))
-        before = next((w for w in said if w.lower() not in _LITTLE), "")
+    words: list[str] = GOAL_WORD.findall(goal)
+    values = {
+        position: value
+        for position, word in enumerate(words)
+        if _stands_out(value := NUMBER_WORDS.get(word.lower(), word), position)
+        and re.search(bounded(value), text)
+    }
+    for position, value in values.items():
+        noun = noun_before(words, position, {words[at] for at in values})
         kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT
-        yield _Found(identifier(before) if before.isalpha() else "value", kind, value)
+        yield _Found(noun or "value", kind, value)
+
+
+def _stands_out(value: str, position: int) -> bool:
+    return any(c.isdigit() for c in value) or (position > 0 and value[:1].isupper())
 
 
 def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
@@ -326,7 +331,7 @@ def _literals_of_goal(goal: str, lines: Sequence[str]) -> Iterator[_Found]:
         for literal in literals_of(line):
             for value in (literal, *_QUOTED.findall(literal), *_NUMBERED.findall(literal)):
                 spoken = _spoken(value)
-                if _A_NAME.fullmatch(value) and spoken not in _LITTLE and f" {spoken} " in said:
+                if _A_NAME.fullmatch(value) and spoken not in LITTLE and f" {spoken} " in said:
                     yield _Found(identifier(spoken.split()[-1]), ParameterType.TEXT, value)
 
 

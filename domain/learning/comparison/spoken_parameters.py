@@ -40,12 +40,13 @@ def as_asked(text: str, parameters: Sequence[SkillParameter]) -> str | None:
 def another(parameter: SkillParameter) -> str | None:
     """The parameter with other than its shown value, as it is asked for: "another deliveries file", "other prices".
 
-    None where its name is no noun, one that only counts on (``guests_file_2``), or its value: "another south".
+    None where its name is no noun, one that only counts on (``guests_file_2``), its value ("another south"), or what
+    takes another's place (``new_room``).
     """
     words = parameter.name.split("_")
     if any(underscored(value).endswith(parameter.name) for value in parameter.examples):
         return None
-    if words[-1].isdigit() or words[-1] in _NO_NOUNS or words[-1].endswith("ed"):
+    if words[0] in _NO_NOUNS or words[-1].isdigit() or words[-1] in _NO_NOUNS or words[-1].endswith("ed"):
         return None
     noun = " ".join(words)
     if not _is_plural(words[-1]):

@@ -40,7 +40,7 @@ from domain.learning.drafting.triggers import (
 )
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS
 from domain.learning.interpretation.naming import slug_from_title
-from domain.learning.interpretation.steps import DemonstratedStep, all_events
+from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
 from domain.learning.lesson_folders import lesson_folders
 from domain.learning.method.techniques import techniques_of
 from domain.learning.proof.wording import proven_statements
@@ -166,7 +166,7 @@ def _document(
         execution_mode=session.execution_mode,
         parameters=[_parameter(p) for p in parameters],
         method=method_facts(work.rehearsal, parameters, work.evidence) if work.evidence else (),
-        techniques=techniques_of(one.command for one in work.rehearsal),
+        techniques=techniques_of((one.command for one in work.rehearsal), total_effects(work.steps)),
         scripts=[script.path for script in work.scripts],
         optional_steps=[_optional(step) for step in interpretation.optional_steps],
         documents=[in_words(one) for one in interpretation.dependencies],

@@ -18,6 +18,7 @@ from domain.abilities.fit.verbs import are_near, families_of, is_directed
 from domain.learning.commands.operations import SYNONYMS
 from domain.learning.comparison.parameters import ParameterWording, in_words, is_also_a_word
 from domain.learning.comparison.spoken_parameters import another, as_asked
+from domain.learning.drafting.clauses import clauses_of
 from domain.learning.drafting.synonyms import reworded
 from domain.learning.interpretation.inference import DEFAULT_EXCLUSIONS
 from domain.learning.interpretation.naming import cut_at_word, lower_first, plain, starts_with_verb
@@ -31,6 +32,7 @@ PHRASE_LIMIT = 120
 CASES_OF_A_KIND = 3
 """The fewest positive, negative and paraphrase examples (DOC3 §1.1P, rows P-26)."""
 
+_FEWEST = 3
 _SHORT_GOAL = 60
 _OBJECT_WORDS = 6
 _CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()|\s(?=(?:and|then|so|but)\s)")
@@ -79,7 +81,8 @@ def trigger_phrases(
     """Three to eight wordings of the wish, terse and in lower case; hints from a person come first.
 
     ``results`` are the files that a request may name. A wording that nobody would say is left away: one that is cut
-    in its middle, or that has no words for the value of a parameter.
+    in its middle, or that has no words for the value of a parameter. "Help me" and "please" say nothing new, and are
+    there only where fewer than three phrases are.
     """
     parameters = interpretation.parameters
     title = _phrase(interpretation.title)
@@ -95,12 +98,23 @@ def trigger_phrases(
         candidates += [f"{SYNONYMS[v]} {subject}" for v in verbs[-2:] if v in SYNONYMS]
     else:
         candidates += reworded(title)
+    candidates += _of_clauses(interpretation.goal_summary, parameters)
     candidates += _with_others(title, parameters)
     if goal and len(goal) > _SHORT_GOAL:
         candidates.append(goal)
-    candidates += [_within(f"{opening} {title}") for opening in _openings(title)]
     kept = dict.fromkeys(one for one in candidates if one and len(one) <= PHRASE_LIMIT)
+    for opening in _openings(title):
+        if len(kept) < _FEWEST or not starts_with_verb(title):
+            kept[_within(f"{opening} {title}")] = None
     return tuple(kept)[:MAX_PHRASES]
+
+
+def _of_clauses(goal: str, parameters: Sequence[SkillParameter]) -> Iterator[str]:
+    """The clauses of a goal that stand alone, then each with another verb."""
+    said = [as_asked(_phrase(clause), parameters) for clause in clauses_of(plain(goal))]
+    clauses = list(filter(None, said))
+    yield from clauses
+    yield from (other for clause in clauses for other in reworded(clause)[:1])
 
 
 def negative_triggers(

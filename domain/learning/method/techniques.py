@@ -10,20 +10,24 @@ condition that holds gives the phrase, and each further line that begins with ``
 
 A condition is nothing, option names as ``domain.learning.method.program_forms`` has them, one of which is given
 (``-k=n``: with this letter in its value), or ``/…/``, a regular expression that is found in the arguments as they were
-typed. ``{files}`` is the kind of files that the arguments name. A program without words (``mkdir``, ``cd``) is left
-out: it says nothing of what is done.
+typed, with ``{#}`` for a running number in a new name (``running_numbers``). ``{files}`` is the kind of files that the
+arguments name. A program without words (``mkdir``, ``cd``) is left out: it says nothing of what is done, and neither
+does a call that only serves others (``auxiliary_calls``).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from contracts.abilities.availability import MAX_TECHNIQUES
 from domain.learning.commands.command_line import Call, calls_in
+from domain.learning.commands.operations import NetEffect
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.method.arguments import read_call
+from domain.learning.method.auxiliary_calls import auxiliary_calls
 from domain.learning.method.program_forms import table_blocks
+from domain.learning.method.running_numbers import assignments_in, counters_in, with_running_number
 
 _KINDS = {
     extension: kind
@@ -156,13 +160,15 @@ find
   + -size : by size
   + -perm : by permission
 cp
+  /\{#\}/ : number copies of {files} consecutively
   -r -a : copy a directory
   : copy {files}
 mv
-  /\$\(\(|printf|%0\d/ : batch rename {files} with a counter
+  /\{#\}/ : number {files} consecutively, batch rename with a counter
   /\/["']?\s*$/ : move {files} into folders
   : rename {files}
-rename
+rename, prename, file-rename, mmv
+  /\{#\}/ : number {files} consecutively, batch rename with a counter
   : batch rename {files}
 unlink
   : delete {files}
@@ -381,25 +387,37 @@ class _Line:
 _LINE = re.compile(r"  (?P<added>\+ )?(?:/(?P<pattern>.*)/ |(?P<options>(?:-\S+ )*)):(?: (?P<words>.+))?")
 
 
-def techniques_of(commands: Iterable[str]) -> tuple[str, ...]:
+def techniques_of(commands: Iterable[str], effects: Collection[NetEffect] = ()) -> tuple[str, ...]:
     """What the commands of a method do in technical words, each once and in order; at most ``MAX_TECHNIQUES``.
 
-    What cannot be read, and programs that the table does not have, say nothing.
+    What cannot be read, and programs that the table does not have, say nothing. ``effects`` are what the commands
+    together did to files.
     """
+    lines = list(commands)
+    calls = [_calls(line) for line in lines]
+    left_out = auxiliary_calls(calls, lines, effects)
+    assignments = assignments_in(lines)
+    counters = counters_in("\n".join(lines))
     found: dict[str, None] = {}
-    for command in commands:
-        try:
-            calls = calls_in(command)
-        except UnreadableCommand:
-            continue
-        found.update((said, None) for call in calls if (said := _said(call)))
+    for number, line in enumerate(calls):
+        for position, call in enumerate(line):
+            words = with_running_number(call, assignments, counters)
+            if (number, position) not in left_out and (said := _said(call, words)):
+                found[said] = None
     return tuple(found)[:MAX_TECHNIQUES]
 
 
-def _said(call: Call) -> str:
+def _calls(command: str) -> tuple[Call, ...]:
+    try:
+        return calls_in(command)
+    except UnreadableCommand:
+        return ()
+
+
+def _said(call: Call, words: Sequence[str]) -> str:
     read = read_call(call.program, call.arguments)
     lines = _lines().get(read.program, ())
-    typed = " ".join(call.arguments)
+    typed = " ".join(words)
     letters = {
         f"{one.name}={letter}"
         for one in read.arguments
@@ -413,7 +431,7 @@ def _said(call: Call) -> str:
     if first is None or not first.words:
         return ""
     added = (line.words for line in lines if line.is_added and line.holds(options, typed))
-    return " ".join((first.words, *added)).replace("{files}", _files(call.arguments))
+    return " ".join((first.words, *added)).replace("{files}", _files(words))
 
 
 def _files(arguments: Sequence[str]) -> str:

@@ -244,3 +244,97 @@ def test_a_word_of_the_goal_that_is_only_a_name_in_a_program_is_no_parameter(
     command: str, is_one: bool
 ) -> None:
     assert bool(shown("Write the Total of it", command)) is is_one
+
+
+@pytest.mark.parametrize(
+    ("goal", "command", "expected"),
+    [
+        (
+            "The room Linden is now called Maple: change it in all texts",
+            r"sed -i 's/\bLinden\b/Maple/g' *.txt",
+            {"room": "Linden", "new_room": "Maple"},
+        ),
+        (
+            "Rename the product Foo to Bar",
+            "sed -i 's|Foo|Bar|' *.md",
+            {"product": "Foo", "new_product": "Bar"},
+        ),
+        (
+            "Replace Foo by Bar in all pages",
+            "sed -i 's/Foo/Bar/g' *.html",
+            {"old_text": "Foo", "new_text": "Bar"},
+        ),
+        (
+            "In all letters change Meier to Meyer",
+            "perl -pi -e 's/Meier/Meyer/' *.txt",
+            {"old_text": "Meier", "new_text": "Meyer"},
+        ),
+        (
+            "Put port 9090 in place of 8080",
+            "sed -i s/8080/9090/ a.conf",
+            {"port": "8080", "new_port": "9090"},
+        ),
+        (
+            "Change 8080 to 9090",
+            "sed -i s/8080/9090/ a.conf",
+            {"old_value": "8080", "new_value": "9090"},
+        ),
+        (
+            "Move the supplier Abel to Bertram in the database",
+            "sqlite3 a.db \"update t set who='Bertram' where who='Abel'\"",
+            {"supplier": "Abel", "new_supplier": "Bertram"},
+        ),
+        (
+            "Rename the branch trunk to main",
+            "git branch -m trunk main",
+            {"branch": "trunk", "new_branch": "main"},
+        ),
+        (
+            "Count the orders of the towns Linz and Graz",
+            "grep -e Linz -e Graz in.csv > out.csv",
+            {"towns": "Linz", "towns_2": "Graz"},
+        ),
+        (
+            "Call the folder Alpha from now on Beta",
+            "for f in *Alpha*; do mv $f ${f/Alpha/Beta}; done",
+            {"folder": "Alpha", "new_folder": "Beta"},
+        ),
+        (
+            "Count Linz and list Graz",
+            "grep -e Linz -e Graz in.csv > out",
+            {"value": "Linz", "value_2": "Graz"},
+        ),
+    ],
+)
+def test_a_value_that_takes_anothers_place_is_the_new_one_and_none_is_named_by_another(
+    goal: str, command: str, expected: dict[str, str]
+) -> None:
+    assert shown(goal, command) == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (("old/guests.csv", "new/guests.csv"), ("old_guests_file", "new_guests_file")),
+        (("guests.csv", "archive/guests.csv"), ("guests_file", "archive_guests_file")),
+        (("guests.csv", "guests.txt"), ("guests_csv_file", "guests_txt_file")),
+        (("usb/in/list.csv", "laptop/in/list.csv"), ("usb_list_file", "laptop_list_file")),
+        (("2024/list.csv", "2025/list.csv"), ("list_file", "list_file_2")),
+        (("list-1.csv", "list-2.csv"), ("list_file", "list_file_2")),
+        (("a.csv", "b.csv"), ("input_file", "input_file_2")),
+        (
+            ("Nord/list.csv", "Süd/list.csv", "Ost/list.csv"),
+            ("nord_list_file", "sued_list_file", "ost_list_file"),
+        ),
+    ],
+)
+def test_files_of_one_name_are_told_apart_by_their_folder_or_ending(
+    paths: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    found = shown("Compare", f"./compare {' '.join(paths)} > out", inputs=paths)
+    assert found == dict(zip(names, paths, strict=True))
+
+
+def test_a_usual_name_stays_where_only_a_command_holds_it_in_capitals() -> None:
+    found = shown("Set the version", "echo 1.4.0 > VERSION; git tag v1.4.0 -m VERSION")
+    assert found["version"] == "1.4.0"

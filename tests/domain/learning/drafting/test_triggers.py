@@ -100,8 +100,6 @@ def test_phrases_say_the_title_in_other_words_and_name_results_in_their_folder(t
         "make small/beach.jpg",
         "scale the photos",
         "shrink the photos",
-        "help me resize the photos",
-        "please resize the photos",
     )
 
 
@@ -134,7 +132,7 @@ def test_a_phrase_without_words_for_a_value_is_left_away(teach: Any) -> None:
         "List the 5 most frequent errors",
         parameter("frequent", "5", ParameterType.NUMBER),
     )
-    assert "help me list the 5 most frequent errors" in phrases
+    assert "list the 5 most frequent errors" in phrases
     assert not [one for one in phrases if "other" in one or "frequent most" in one]
 
 
@@ -176,3 +174,29 @@ def test_a_word_that_is_a_folder_as_well_or_that_names_itself_is_not_exchanged(t
         parameter("south", "south"),
     )
     assert not [one for one in phrases if "other south" in one or "find another" in one]
+
+
+def test_phrases_of_a_goal_of_several_clauses_are_its_clauses_in_place_of_courtesy(teach: Any) -> None:
+    goal = "Check the delivered zip, take only the shops' CSV tables out of it and count the rows of each"
+    assert taught(teach, goal) == (
+        "check the delivered zip, take only the shops' CSV tables out of it and count the rows of each",
+        "check the delivered zip",
+        "take only the shops' CSV tables out of the delivered zip",
+    )
+
+
+def test_a_clause_is_put_in_other_words_and_asks_for_another_value(teach: Any) -> None:
+    goal = "Load the deliveries into a database and export the value per supplier for the warehouse in Linz"
+    phrases = taught(teach, goal, parameter("warehouse", "Linz"))
+    assert "export the value per supplier for another warehouse" in phrases
+    assert "load the deliveries into a database" in phrases
+    assert not [one for one in phrases if one.startswith(("help me", "please"))]
+
+
+def test_courtesy_fills_the_list_only_up_to_three_phrases(teach: Any) -> None:
+    goal = "Run the report of the month's hours"
+    assert taught(teach, goal) == (
+        "run the report of the month's hours",
+        "help me run the report of the month's hours",
+        "please run the report of the month's hours",
+    )

@@ -3,6 +3,7 @@
 import pytest
 
 from contracts.abilities.availability import MAX_TECHNIQUES, AbilityAvailabilityEntry
+from domain.learning.commands.operations import NetChange, NetEffect
 from domain.learning.method.program_forms import form_of
 from domain.learning.method.techniques import options_by_program, techniques_of
 
@@ -89,3 +90,132 @@ def test_options_in_the_table_are_those_that_the_programs_have() -> None:
         if option.partition("=")[0] not in {one.name for one in form.options.values()}
     ]
     assert unknown == []
+
+
+JOINED = "left join of files on a common key, with rows without a match"
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        (
+            [
+                "tail -n +2 a.csv | sort -t';' -k1,1 > a.sorted; tail -n +2 b.csv | sort -t';' -k2,2 > b.sorted",
+                "join -t';' -a 1 a.sorted b.sorted >> out.csv",
+                "rm a.sorted b.sorted",
+            ],
+            [JOINED],
+        ),
+        (["sort -k2 a.txt > /tmp/s; grep x /tmp/s > out; rm /tmp/s"], [
+            "sort text files by a column", "search lines that match a pattern",
+        ]),
+        (["join <(sort -k1,1 a.csv) <(sort -k2,2 b.csv) > out"], ["join csv files on a common key"]),
+        (["sort -t, -k1,1 a.csv | join -t, - b.csv > out"], ["join csv files on a common key"]),
+        (["sort -t, -k1,1 -k3,3nr a.csv | join -t, - b.csv > out"], [
+            "sort csv files by a column numerically in descending order", "join csv files on a common key",
+        ]),
+        (["sort a.txt | uniq -c | sort -rn > out"], [
+            "count how often each line occurs", "sort files numerically in descending order",
+        ]),
+        (["sort a.txt | uniq > out"], ["sort text files", "remove duplicate lines"]),
+        (["comm -12 <(sort a.txt) <(sort b.txt) | wc -l"], ["set difference of two sorted lists", "count lines"]),
+        (["sort -k1,1 a.csv > a.sorted", "join a.sorted b.csv > out"], [
+            "sort csv files by a column", "join csv files on a common key",
+        ]),
+        (["sort -k1,1 a.csv > by-key.txt", "join by-key.txt b.csv > c; head by-key.txt > top", "rm by-key.txt"], [
+            "sort csv files by a column", "join text and csv files on a common key", "take the first lines",
+        ]),
+        (["sort a.txt; cut -d, -f1 b.csv | tac"], [
+            "sort text files", "extract columns of csv files", "reverse the order of lines",
+        ]),
+    ],
+)  # fmt: skip
+def test_a_sort_that_another_program_needs_is_no_technique_of_its_own(
+    commands: list[str], said: list[str]
+) -> None:
+    assert list(techniques_of(commands)) == said
+
+
+def effect(path: str, change: NetChange) -> NetEffect:
+    return NetEffect(path, change, "e")
+
+
+@pytest.mark.parametrize(
+    ("commands", "effects", "is_said"),
+    [
+        (["nl a.txt > b", "rm b"], [], False),
+        (["rm old.txt"], [], True),
+        (["tmp=$(mktemp); nl a.txt > $tmp; tac $tmp > out; rm -f \"$tmp\""], [], False),
+        (["d=$(mktemp -d); nl a > $d/x", 'rm -r "${d}"'], [], False),
+        (["mkdir work; nl a > work/x", "rm -r work"], [], False),
+        (["split -l 9 a.txt part_", "rm part_*"], [effect("part_aa", NetChange.TRANSIENT)], False),
+        (["split -l 9 a.txt part_", "rm part_*"], [effect("part_of_me", NetChange.DELETED)], True),
+        (["unzip a.zip -d t", "rm -r t", "unzip a.zip -x b -d t"], [effect("t/a.csv", NetChange.CREATED)], False),
+        (["nl a.txt > b", "rm b c"], [effect("c", NetChange.DELETED)], True),
+        (["cd in; nl a.txt > a.new", "rm a.txt"], [effect("in/a.txt", NetChange.DELETED)], True),
+        (['for f in *.log; do rm "$f"; done'], [effect("old/x.log", NetChange.DELETED)], True),
+        (["for f in *.txt; do nl $f > $f.new; done", "rm *.new"], [effect("a.txt.new", NetChange.TRANSIENT)], False),
+        (["nl a.txt > a.new && cp a.new b", "rm *"], [], True),
+    ],
+)  # fmt: skip
+def test_removing_what_the_commands_made_is_no_deleting_of_files(
+    commands: list[str], effects: list[NetEffect], is_said: bool
+) -> None:
+    assert any(one.startswith("delete") for one in techniques_of(commands, effects)) is is_said
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        (["sort a.txt > a.new && mv a.new a.txt"], ("sort text files",)),
+        (["mv a.txt b.txt"], ("rename text files",)),
+        (["cp a.txt w.txt; mv w.txt v.txt"], ("copy text files", "rename text files")),
+    ],
+)
+def test_putting_a_result_in_its_place_is_no_renaming(commands: list[str], said: tuple[str, ...]) -> None:
+    assert techniques_of(commands) == said
+
+
+@pytest.mark.parametrize(
+    ("commands", "kind"),
+    [
+        (
+            [
+                "n=1",
+                'ls -v *.tif | while read -r f; do new=$(printf \'lease-%03d.tif\' "$n"); mv -n -- "$f" "$new"; '
+                "n=$((n + 1)); done",
+            ],
+            "image",
+        ),
+        (['i=0; for f in *; do ((i++)); mv "$f" "p-$i.jpg"; done'], "image"),
+        (['i=0; for f in *; do i=$((i+1)); mv "$f" p-${i}.pdf; done'], "pdf"),
+        (['i=1; for f in *; do mv "$f" "$(printf %02d "$i").txt"; let i++; done'], "text"),
+        (['for f in *; do printf -v new "p-%03d.png" $((++k)); mv "$f" "$new"; done'], "image"),
+        (['ls | nl | while read n f; do mv "$f" "$n-x.log"; done'], "log"),
+        (['fs=(*); for i in "${!fs[@]}"; do mv "${fs[$i]}" "$((i+1)).csv"; done'], "csv"),
+        (["rename 's/.*/sprintf(\"p-%03d.jpg\", ++$n)/e' *.jpg"], "image"),
+    ],
+)
+def test_giving_names_with_a_running_number_is_numbering(commands: list[str], kind: str) -> None:
+    assert f"number {kind} files consecutively, batch rename with a counter" in techniques_of(commands)
+
+
+def test_copies_with_a_running_number_are_numbered_copies() -> None:
+    assert techniques_of(['n=0; for f in *.jpg; do n=$((n+1)); cp "$f" "out/$n.jpg"; done']) == (
+        "number copies of image files consecutively",
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'for i in $(seq 1 9); do mv "page$i.txt" "page0$i.txt"; done',
+        'for f in *.txt; do d=${f%.txt}; mv "$f" "$(printf p-%03d.txt "$d")"; done',
+        'n=0; for f in *.txt; do mv "$f" "old-$f"; n=$((n+1)); done; echo $n',
+        "mv 001.txt 002.txt",
+        "rename 's/ /_/g' *.txt",
+        'mv report.txt "report-$(date +%F).txt"',
+    ],
+)
+def test_a_number_that_the_former_name_has_as_well_is_no_numbering(command: str) -> None:
+    assert not [one for one in techniques_of([command]) if "number" in one]
