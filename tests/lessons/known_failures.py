@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tests.lessons.verdicts import Aspect
 
-PASSED = 24
+PASSED = 25
 """How many of the thirty meet every expectation."""
 
 FOUND = 0.9
@@ -43,12 +43,6 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "“Run the report of a month's hours in a virtual environment with the package it needs; keep it.”, "
             "it asks for other work); “how many hours did each group work in a month” (its words are there, but "
             "it means other work: “count”)"
-        ),
-    },
-    "rename_a_term_in_all_texts": {
-        Aspect.FINDS: (
-            "not found: “swap the old designation for the new one in guides and minutes” (“swap” is not what it "
-            "does)"
         ),
     },
     "tables_from_a_zip": {

@@ -266,8 +266,11 @@ def _result(path: str) -> str:
 
 
 def _verb_of(title: str) -> str:
+    """The verb that a title begins with; empty where lookups read none there, as in "traced parcels"."""
     verb = title.split(" ", 1)[0].rstrip(",").lower()
-    return verb if families_of(verb) and verb.isalpha() else ""
+    return (
+        verb if verb.isalpha() and families_of(verb) and any(one.verb for one in read(title).clauses) else ""
+    )
 
 
 def _after_verb(title: str) -> str:

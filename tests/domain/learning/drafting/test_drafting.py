@@ -240,7 +240,7 @@ GOALS = st.one_of(
     st.sampled_from(
         ["Publish the weekly figures", "Quarterly report pack", "the", "a", "Show me how to explain how it works",
          "Delete the old logs", "日本語の目標", "no: yes", "--- x ---", "true", "I want to", "Ütf",
-         "What's tomorrow's weather?", "0<ACTIV<0A", "DELETED", "Sorting", "x" * 300,
+         "What's tomorrow's weather?", "0<ACTIV<0A", "DELETED", "Sorting", "traced", "TRACED 0A", "x" * 300,
          "Book dinner Friday evening", "; ; ;", "{0} %s"]
     ),
     st.text(min_size=1, max_size=60),
