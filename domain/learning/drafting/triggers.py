@@ -18,7 +18,6 @@ from domain.abilities.fit.verbs import are_near, families_of, is_directed
 from domain.learning.commands.operations import SYNONYMS
 from domain.learning.comparison.parameters import ParameterWording, in_words, is_also_a_word
 from domain.learning.comparison.spoken_parameters import another, as_asked
-from domain.learning.drafting.clauses import clauses_of
 from domain.learning.drafting.synonyms import reworded
 from domain.learning.interpretation.inference import DEFAULT_EXCLUSIONS
 from domain.learning.interpretation.naming import cut_at_word, lower_first, plain, starts_with_verb
@@ -98,7 +97,6 @@ def trigger_phrases(
         candidates += [f"{SYNONYMS[v]} {subject}" for v in verbs[-2:] if v in SYNONYMS]
     else:
         candidates += reworded(title)
-    candidates += _of_clauses(interpretation.goal_summary, parameters)
     candidates += _with_others(title, parameters)
     if goal and len(goal) > _SHORT_GOAL:
         candidates.append(goal)
@@ -107,14 +105,6 @@ def trigger_phrases(
         if len(kept) < _FEWEST or not starts_with_verb(title):
             kept[_within(f"{opening} {title}")] = None
     return tuple(kept)[:MAX_PHRASES]
-
-
-def _of_clauses(goal: str, parameters: Sequence[SkillParameter]) -> Iterator[str]:
-    """The clauses of a goal that stand alone, then each with another verb."""
-    said = [as_asked(_phrase(clause), parameters) for clause in clauses_of(plain(goal))]
-    clauses = list(filter(None, said))
-    yield from clauses
-    yield from (other for clause in clauses for other in reworded(clause)[:1])
 
 
 def negative_triggers(

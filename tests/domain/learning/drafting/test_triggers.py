@@ -176,23 +176,6 @@ def test_a_word_that_is_a_folder_as_well_or_that_names_itself_is_not_exchanged(t
     assert not [one for one in phrases if "other south" in one or "find another" in one]
 
 
-def test_phrases_of_a_goal_of_several_clauses_are_its_clauses_in_place_of_courtesy(teach: Any) -> None:
-    goal = "Check the delivered zip, take only the shops' CSV tables out of it and count the rows of each"
-    assert taught(teach, goal) == (
-        "check the delivered zip, take only the shops' CSV tables out of it and count the rows of each",
-        "check the delivered zip",
-        "take only the shops' CSV tables out of the delivered zip",
-    )
-
-
-def test_a_clause_is_put_in_other_words_and_asks_for_another_value(teach: Any) -> None:
-    goal = "Load the deliveries into a database and export the value per supplier for the warehouse in Linz"
-    phrases = taught(teach, goal, parameter("warehouse", "Linz"))
-    assert "export the value per supplier for another warehouse" in phrases
-    assert "load the deliveries into a database" in phrases
-    assert not [one for one in phrases if one.startswith(("help me", "please"))]
-
-
 def test_courtesy_fills_the_list_only_up_to_three_phrases(teach: Any) -> None:
     goal = "Run the report of the month's hours"
     assert taught(teach, goal) == (
