@@ -1,8 +1,8 @@
 # All that a machine needs is Python 3.11 or newer; PYTHON=… chooses one. Everything is installed into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-# The everyday tests hardly wait; of those in CI many do, so that more processes than processors are of use there.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + $(if $(CI),4,$(if $(ARGS),2,0)))
+# The everyday tests hardly wait; of those in CI many do, so that two more processes than processors are of use there.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + $(if $(CI)$(ARGS),2,0))
 INSTALLED := .venv/installed
 # Compiling a thousand modules anew in each process that a test starts takes longer than the tests.
 export PYTHONDONTWRITEBYTECODE :=

@@ -178,7 +178,9 @@ def _near_misses(title: str, subject: str, phrases: Sequence[str]) -> Iterator[s
         # What the title works on names that work again: whoever asks for it asks for a part of what the skill does.
         asked = [wording.format("the results") for wording in other[:2]]
     yield from asked
-    verb = _verb_of(title) or "do the same for"
+    # Lookups read no verb in "traced parcels": there it is a word of the object.
+    is_read = any(clause.verb for clause in read(title).clauses)
+    verb = (_verb_of(title) if is_read else "") or "do the same for"
     said = telling_words(" ".join((title, *phrases)))
     yield from [f"{verb[:1].upper()}{verb[1:]} {o}" for o in _OTHER_OBJECTS if not telling_words(o) & said][
         :1
@@ -256,11 +258,8 @@ def _result(path: str) -> str:
 
 
 def _verb_of(title: str) -> str:
-    """The verb that a title begins with; empty where lookups read none there, as in "traced parcels"."""
     verb = title.split(" ", 1)[0].rstrip(",").lower()
-    return (
-        verb if verb.isalpha() and families_of(verb) and any(one.verb for one in read(title).clauses) else ""
-    )
+    return verb if families_of(verb) and verb.isalpha() else ""
 
 
 def _after_verb(title: str) -> str:
