@@ -314,8 +314,9 @@ def _of_goal(goal: str, text: str) -> Iterator[_Found]:
         if _stands_out(value := NUMBER_WORDS.get(word.lower(), word), position)
         and re.search(bounded(value), text)
     }
+    standing_out = {words[position] for position in values}
     for position, value in values.items():
-        noun = noun_before(words, position, {words[at] for at in values})
+        noun = noun_before(words, position, standing_out)
         kind = ParameterType.NUMBER if value.isdigit() else ParameterType.TEXT
         yield _Found(noun or "value", kind, value)
 

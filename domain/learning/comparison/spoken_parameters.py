@@ -46,7 +46,7 @@ def another(parameter: SkillParameter) -> str | None:
     words = parameter.name.split("_")
     if any(underscored(value).endswith(parameter.name) for value in parameter.examples):
         return None
-    if words[0] in _NO_NOUNS or words[-1].isdigit() or words[-1] in _NO_NOUNS or words[-1].endswith("ed"):
+    if words[-1].isdigit() or words[-1].endswith("ed") or {words[0], words[-1]} & _NO_NOUNS:
         return None
     noun = " ".join(words)
     if not _is_plural(words[-1]):

@@ -97,11 +97,12 @@ def _is_verb_at(words: Sequence[str], position: int) -> bool:
 
 def _takes_place_of(new: str, old: str, lines: Sequence[str]) -> bool:
     """Whether a command replaces ``old`` by ``new``."""
+    begins, ends = r"(?<![^\W_])", r"(?![^\W_])"
+    # The letter of ``\b`` before a value is none of its own.
     bounds = {
-        "old": rf"(?<![^\W_]){re.escape(old)}(?![^\W_])",
-        "new": rf"(?<![^\W_]){re.escape(new)}(?![^\W_])",
+        "old": rf"(?:{begins}|(?<=\\[bBwWsS<])){re.escape(old)}{ends}",
+        "new": rf"{begins}{re.escape(new)}{ends}",
     }
-    bounds["old"] = rf"(?:{bounds['old']}|(?<=\\[bBwWsS<]){re.escape(old)}(?![^\W_]))"
     return any(re.search(form.format_map(bounds), line) for form in _REPLACED for line in lines)
 
 

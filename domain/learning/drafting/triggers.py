@@ -29,9 +29,8 @@ PHRASE_LIMIT = 120
 """The most characters of a trigger phrase."""
 
 CASES_OF_A_KIND = 3
-"""The fewest positive, negative and paraphrase examples (DOC3 §1.1P, rows P-26)."""
+"""The fewest positive, negative and paraphrase examples (DOC3 §1.1P, rows P-26), and so the fewest phrases."""
 
-_FEWEST = 3
 _SHORT_GOAL = 60
 _OBJECT_WORDS = 6
 _CLAUSE_END = re.compile(r"[:;,](?=\s)|\s(?=\()|\s(?=(?:and|then|so|but)\s)")
@@ -102,7 +101,7 @@ def trigger_phrases(
         candidates.append(goal)
     kept = dict.fromkeys(one for one in candidates if one and len(one) <= PHRASE_LIMIT)
     for opening in _openings(title):
-        if len(kept) < _FEWEST or not starts_with_verb(title):
+        if len(kept) < CASES_OF_A_KIND or not starts_with_verb(title):
             kept[_within(f"{opening} {title}")] = None
     return tuple(kept)[:MAX_PHRASES]
 

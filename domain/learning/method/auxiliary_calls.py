@@ -5,7 +5,7 @@ Such a call is no technique of the work: whoever joins two files sorts them firs
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -13,7 +13,6 @@ from domain.learning.commands.command_line import Call, calls_in, name_set
 from domain.learning.commands.operations import NetChange, NetEffect
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.method.arguments import read_call
-from domain.learning.method.running_numbers import assignments_in
 
 _REMOVING = name_set("rm rmdir unlink shred")
 _CHANGING = _REMOVING | name_set("chmod chown chgrp truncate")
@@ -35,15 +34,18 @@ class _Placed:
 
 
 def auxiliary_calls(
-    lines: Sequence[tuple[Call, ...]], commands: Sequence[str], effects: Collection[NetEffect]
+    lines: Sequence[tuple[Call, ...]],
+    assignments: Mapping[str, Sequence[str]],
+    effects: Collection[NetEffect],
 ) -> frozenset[tuple[int, int]]:
     """The calls that only serve others, each as the position of its line and its position there.
 
-    ``lines`` are the calls of ``commands``. A removal serves others where all that it names was made before, by what
-    the commands write or what the ``effects`` show; so does moving what a command has just written. A sort does where
-    only programs read it that need sorted input, and no result has its order.
+    ``lines`` are the calls of each command, ``assignments`` the values that these give to variables. A removal serves
+    others where all that it names was made before, by what the commands write or what the ``effects`` show; so does
+    moving what a command has just written. A sort does where only programs read it that need sorted input, and no
+    result has its order.
     """
-    flow = _Flow(lines, commands, effects)
+    flow = _Flow(lines, assignments, effects)
     return frozenset(
         (number, position)
         for number, calls in enumerate(lines)
@@ -58,16 +60,14 @@ class _Flow:
     def __init__(
         self,
         lines: Sequence[tuple[Call, ...]],
-        commands: Sequence[str],
+        assignments: Mapping[str, Sequence[str]],
         effects: Collection[NetEffect],
     ) -> None:
         self.calls = [_Placed(number, call) for number, calls in enumerate(lines) for call in calls]
         self.written = {word for one in self.calls for word in _results(one.call)}
         self.made = self.written | {word for one in self.calls for word in _outputs(one.call)}
         self.made |= {
-            f"${name}"
-            for name, values in assignments_in(commands).items()
-            if any("mktemp" in v for v in values)
+            f"${name}" for name, values in assignments.items() if any("mktemp" in v for v in values)
         }
         self.folders = {
             word for one in self.calls if one.call.program == "mkdir" for word in _outputs(one.call)
@@ -134,8 +134,7 @@ class _Flow:
 
     def _readers(self, placed: _Placed) -> list[_Placed]:
         """The calls that read the output; none where it is a result of the method, or also one."""
-        at = next(position for position, one in enumerate(self.calls) if one is placed or one == placed)
-        later = self.calls[at + 1 :]
+        later = self.calls[self.calls.index(placed) + 1 :]
         results = _results(placed.call)
         if results:
             if not all(map(self._is_gone, results)):
@@ -170,9 +169,11 @@ def _results(call: Call) -> frozenset[str]:
         for value in one.values
     ]
     redirected = [
-        one.target for one in call.redirections if one.writes and not one.target.startswith("/dev/")
+        one.target
+        for one in call.redirections
+        if one.writes and not one.target.startswith("/dev/") and not one.target.isdigit()
     ]
-    return frozenset(map(_word, (*named, *(one for one in redirected if not one.isdigit()))))
+    return frozenset(map(_word, (*named, *redirected)))
 
 
 def _outputs(call: Call) -> frozenset[str]:

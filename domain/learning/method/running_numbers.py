@@ -1,9 +1,9 @@
 """Running numbers in the new names of files: a loop that counts, ``printf '%03d'``, ``rename`` with a counter."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from domain.learning.commands.command_line import Call, calls_in
+from domain.learning.commands.command_line import Call
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.method.command_items import settings_in
 
@@ -32,12 +32,12 @@ _DEEPEST = 3
 _COUNTED_BY_RENAME = re.compile(r"\+\+|\$#|\bsprintf\b|%0?\d*d|\$N\b|\bcounter\b")
 
 
-def assignments_in(commands: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The values that the commands give to each variable, ``printf -v`` among them."""
+def assignments_in(commands: Sequence[str], lines: Sequence[tuple[Call, ...]]) -> dict[str, tuple[str, ...]]:
+    """The values that the commands, whose calls are ``lines``, give to each variable, ``printf -v`` among them."""
     found: dict[str, tuple[str, ...]] = {}
-    for command in commands:
+    for command, calls in zip(commands, lines, strict=True):
         try:
-            settings, calls = settings_in(command), calls_in(command)
+            settings = settings_in(command)
         except UnreadableCommand:
             continue
         for one in settings:

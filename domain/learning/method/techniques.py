@@ -395,14 +395,15 @@ def techniques_of(commands: Iterable[str], effects: Collection[NetEffect] = ()) 
     """
     lines = list(commands)
     calls = [_calls(line) for line in lines]
-    left_out = auxiliary_calls(calls, lines, effects)
-    assignments = assignments_in(lines)
+    assignments = assignments_in(lines, calls)
+    left_out = auxiliary_calls(calls, assignments, effects)
     counters = counters_in("\n".join(lines))
     found: dict[str, None] = {}
     for number, line in enumerate(calls):
         for position, call in enumerate(line):
-            words = with_running_number(call, assignments, counters)
-            if (number, position) not in left_out and (said := _said(call, words)):
+            if (number, position) in left_out:
+                continue
+            if said := _said(call, with_running_number(call, assignments, counters)):
                 found[said] = None
     return tuple(found)[:MAX_TECHNIQUES]
 
