@@ -140,6 +140,12 @@ class Deployment:
             return False
         return any(event.HasField("timer_started_event_attributes") for event in history.events)
 
+    async def has_no_recheck(self) -> bool:
+        """Whether no capability's health is being rechecked."""
+        client = await Client.connect(f"127.0.0.1:{self.temporal.port}")
+        running = "WorkflowType = 'CapabilityReprobeWorkflow' AND ExecutionStatus = 'Running'"
+        return (await client.count_workflows(running)).count == 0
+
     def installed(self) -> dict[str, str]:
         """Workspace, canonical skills, bridge and snapshot: the digest of each file.
 
