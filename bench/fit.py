@@ -3,8 +3,8 @@
 ``python -m bench.fit`` reads the tables of ``tests/domain/abilities/fit``, fits the trees (near misses and requests for
 other abilities against requests that must find theirs) and prints what they reach on tasks that they were not fitted
 to, by turns, and on a table that they are never fitted to, alone and together with the model that reads request and
-goal at once (``host.pair_model``, trained on none of these); ``--write`` keeps them in ``weighing_trees``
-and ``together_trees``. The thirty lessons are measured by ``bench.lessons`` alone.
+goal at once (``host.pair_model``, trained on none of these); ``--write`` keeps those of one kind, in
+``weighing_trees`` (alone) or ``together_trees``. The thirty lessons are measured by ``bench.lessons`` alone.
 """
 
 import argparse
@@ -36,8 +36,14 @@ from tests.domain.abilities.fit.tables import HELD_OUT, TABLES, Row, goals_of, r
 DEPTH = 3
 """How many questions a tree asks, the same of every case."""
 
-NUMBER = 500
-STEP = 0.06
+FORESTS = 8
+"""How many times the trees of what was read are fitted to what chance shows them: their mean has the last word, and
+moves less by chance."""
+
+NUMBER = 300
+"""How many trees of one time add up."""
+
+STEP = 0.1
 """How far one tree goes."""
 
 RIDGE = 1.0
@@ -168,7 +174,7 @@ def cases_of(tables: Mapping[str, Path]) -> _Cases:
 def main() -> None:
     """Prints what the trees reach, alone and with what is read together; writes them where that is asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench.fit", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="Keep the trees.")
+    parser.add_argument("--write", choices=("alone", "together"), help="Keep the trees of this kind.")
     write = parser.parse_args().write
     cases, others = cases_of(TABLES), cases_of(HELD_OUT)
     for module, together in ((weighing_trees, False), (together_trees, True)):
@@ -178,21 +184,22 @@ def main() -> None:
         for name in TABLES:
             here = cases.tables == name
             _print_shares(f"{name} {told}", total[here], cases.kinds[here])
-        trees = _fitted(known, cases.wanted, cases.weights)
+        trees = _fitted(known, cases.wanted, cases.weights, FORESTS if together else 1)
         held_out = trees.totals(others.known(together=together))
         for name in HELD_OUT:
             here = others.tables == name
             _print_shares(f"{name} {told}", held_out[here], others.kinds[here])
-        if write:
+        if write == told:
             _write(trees, module)
 
 
 def _by_turns(cases: _Cases, known: Floats) -> Floats:
-    """What trees that were fitted to all other tasks make of each."""
+    """What a forest that was fitted to all other tasks makes of each."""
     turns, total = cases.numbers % TURNS, np.zeros(len(known))
     for turn in range(TURNS):
-        rest = turns != turn
-        total[~rest] = _fitted(known[rest], cases.wanted[rest], cases.weights[rest]).totals(known[~rest])
+        rest, chance = turns != turn, np.random.default_rng(turn)
+        forest = _forest(known[rest], cases.wanted[rest], cases.weights[rest], chance)
+        total[~rest] = forest.totals(known[~rest])
     return total
 
 
@@ -204,9 +211,18 @@ def _print_shares(name: str, total: Floats, kinds: Numbers) -> None:
         print(f"{name} ({apart:.3f}) from {cut:+.1f}: found {share[0]:.3f}, {refused}")
 
 
-def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
+def _fitted(values: Floats, wanted: Floats, weights: Floats, count: int) -> _Trees:
+    """The mean of so many forests, as trees that add up to it."""
+    forests = [_forest(values, wanted, weights, np.random.default_rng(number)) for number in range(count)]
+    return _Trees(
+        forests[0].bias,
+        [asked for forest in forests for asked in forest.questions],
+        [np.round(added / count, 4) for forest in forests for added in forest.leaves],
+    )
+
+
+def _forest(values: Floats, wanted: Floats, weights: Floats, chance: np.random.Generator) -> _Trees:
     """Trees of one question a level, each fitted to what those before leave (logistic loss, second order)."""
-    chance = np.random.default_rng(0)
     count, kinds = len(values), int(values.shape[1])
     edges = [_bounds(column) for column in values.T]
     places: list[Numbers] = [np.searchsorted(edges[kind], values[:, kind]) for kind in range(kinds)]
@@ -231,7 +247,7 @@ def _fitted(values: Floats, wanted: Floats, weights: Floats) -> _Trees:
             leaf = leaf * 2 + (place[:, column] > bound)
         size = 1 << DEPTH
         slopes = np.bincount(leaf[seen], slope[seen], size)
-        added = np.round(-STEP * slopes / (np.bincount(leaf[seen], bend[seen], size) + RIDGE), 3)
+        added = -STEP * slopes / (np.bincount(leaf[seen], bend[seen], size) + RIDGE)
         total += added[leaf]
         questions.append(asked)
         leaves.append(added)
@@ -264,16 +280,15 @@ def _question(
 def _write(trees: _Trees, module: ModuleType) -> None:
     lines = [
         " ".join(
-            (*(f"{place}>{bound:g}" for place, bound in asked), *(f"{leaf * 1000:.0f}" for leaf in leaves))
+            (*(f"{place}>{bound:g}" for place, bound in asked), *(f"{leaf * 10_000:.0f}" for leaf in leaves))
         )
         for asked, leaves in zip(trees.questions, trees.leaves, strict=True)
     ]
-    pairs = ["; ".join(lines[one : one + 2]) for one in range(0, len(lines), 2)]
     Path(str(module.__file__)).write_text(
         f'"""{(module.__doc__ or "").strip()}"""\n\n'
         f"BIAS = {trees.bias:.4f}\n\n"
-        'TREES = """\n' + "\n".join(pairs) + '\n"""\n'
-        '"""Two trees a line, each: an evidence and its bound, three times, then the leaves in thousandths."""\n',
+        'TREES = """\n' + "\n".join(lines) + '\n"""\n'
+        '"""One tree a line: an evidence and its bound, three times, then the leaves in ten-thousandths."""\n',
         encoding="utf-8",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tests.lessons.verdicts import Aspect
 
-PASSED = 25
+PASSED = 26
 """How many of the thirty meet every expectation."""
 
 FOUND = 0.9
@@ -23,26 +23,20 @@ KNOWN_FAILURES: Mapping[str, Mapping[Aspect, str]] = {
             "something else: “order”, “common”, “key”)"
         ),
     },
-    "number_scanned_pages": {
-        Aspect.FINDS: (
-            "not found: “number the pages of a scanned document consecutively” (read together with “Rename the "
-            "scanned pages to lease-001.tif and so on in the order of their scan; keep a list.”, it asks for "
-            "other work)"
-        ),
-    },
     "value_per_supplier_by_sqlite": {
         Aspect.FINDS: (
             "not found: “how much did each supplier bring to one warehouse this month” (read together with “Load "
             "the deliveries into a database and export the value per supplier for the warehouse in Linz.”, it "
             "asks for other work); “totals by supplier out of the deliveries table” (“totals” is not what it does)"
         ),
+        Aspect.NEAR_MISSES: (
+            "found: “import the suppliers into the address book” (“import” is what it does, it is about “suppliers”)"
+        ),
     },
     "report_in_virtual_environment": {
         Aspect.FINDS: (
-            "not found: “set up a venv from the vendored package and run the script in it” (read together with "
-            "“Run the report of a month's hours in a virtual environment with the package it needs; keep it.”, "
-            "it asks for other work); “how many hours did each group work in a month” (its words are there, but "
-            "it means other work: “count”)"
+            "not found: “how many hours did each group work in a month” (its words are there, but it means other "
+            "work: “count”)"
         ),
     },
     "tables_from_a_zip": {

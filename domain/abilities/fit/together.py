@@ -6,6 +6,7 @@ better by a model that sees both sentences at once. It is asked about the likeli
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from contracts.abilities.availability import AbilityAvailabilityEntry
 from contracts.abilities.lookup import Fit
@@ -26,8 +27,11 @@ SPEAKS_AGAINST = -4.0
 Of tables that the trees were not fitted to, it made near misses fit and no request.
 """
 
+SPEAKS_FOR = 3.0
+"""From these log-odds up, with and without the method, the other way round is not read: it would say the same."""
+
 ReadTogether = Callable[[str, str], float]
-"""The log-odds that a request asks for what a goal does."""
+"""The log-odds that a request asks for what a goal does; the same pair is asked about again."""
 
 LONGEST_SAID = 180
 """How much of a goal a reason repeats, of the 240 characters that it may have."""
@@ -47,16 +51,17 @@ def read_again(text: str, found: Sequence[_Judged], read: ReadTogether) -> list[
     judged = list(found)
     for number in likeliest:
         goal, before = found[number]
-        said = goal_said(goal)
-        judged[number] = goal, _after(before, said, reading_of(text, goal, read))
+        judged[number] = goal, _after(before, goal_said(goal), reading_of(text, goal, read))
     return judged
 
 
 def reading_of(text: str, goal: AbilityAvailabilityEntry, read: ReadTogether) -> Together:
-    """The request read with the goal, and with the goal and its method."""
-    said, shown = goal_said(goal), goal_read(goal)
-    by_goal = read(text, said)
-    return Together(by_goal, read(text, shown) if shown != said else by_goal)
+    """The request read with the goal, with the goal and its method, and while that is in doubt the other way round."""
+    told = goal_said(goal), goal_read(goal)
+    by_goal, by_method = found = [read(text, one) for one in told]
+    if max(found) > SPEAKS_AGAINST and min(found) < SPEAKS_FOR:
+        found += [read(one, text) for one in told]
+    return Together(by_goal, by_method, fmean(found))
 
 
 def _after(before: Judgement, said: str, read: Together) -> Judgement:

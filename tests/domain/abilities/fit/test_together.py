@@ -10,7 +10,14 @@ from contracts.abilities.lookup import AbilityLookupQuery, Fit
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.meaning import Meanings
 from domain.abilities.fit.ruling import Judgement
-from domain.abilities.fit.together import MAX_READ, READ_FROM, SPEAKS_AGAINST, read_again
+from domain.abilities.fit.together import (
+    MAX_READ,
+    READ_FROM,
+    SPEAKS_AGAINST,
+    SPEAKS_FOR,
+    read_again,
+    reading_of,
+)
 from domain.abilities.fit.weighing import FITS_READ_FROM, Evidence, Together, likelihood_together
 from tests.domain.abilities.fit.test_fit import taught
 from tests.domain.abilities.fit.test_meaning import WORKS, known_of, vector
@@ -21,15 +28,19 @@ SURE, NONE = 9.0, -9.0
 
 
 class Read:
-    """Answers the same of every pair, and remembers them."""
+    """Answers the same of every pair, and remembers each once, in the order in which they were asked about."""
 
     def __init__(self, log_odds: float) -> None:
         self._log_odds = log_odds
-        self.pairs: list[tuple[str, str]] = []
+        self._asked: dict[tuple[str, str], None] = {}
 
     def __call__(self, request: str, goal: str) -> float:
-        self.pairs.append((request, goal))
+        self._asked[request, goal] = None
         return self._log_odds
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        return list(self._asked)
 
 
 EVIDENCE = Evidence(**dict.fromkeys((one.name for one in fields(Evidence)), 0.3))
@@ -56,7 +67,7 @@ ALIKE = Evidence(**{one.name: float(one.name in STRONG.split()) for one in field
 
 
 def test_what_was_refused_stays_so_where_reading_speaks_against_it_whatever_else_is_alike() -> None:
-    assert likelihood_together(ALIKE, Together(*[SPEAKS_AGAINST] * 2)) >= FITS_READ_FROM
+    assert likelihood_together(ALIKE, Together(*[SPEAKS_AGAINST] * 3)) >= FITS_READ_FROM
     before = Judgement(Fit.NO, 0.0, ("as it was",), 0.3, ALIKE)
     ((_, found),) = read_again("what do they owe us", [(TOTALS, before)], Read(SPEAKS_AGAINST))
     assert found == before
@@ -77,6 +88,20 @@ def test_a_goal_is_read_with_its_method_too() -> None:
         "(left join of csv files, sort lines; sort: by field 2 , reads members file)"
     )
     assert read.pairs == [(request, "Put the fee beside every member"), (request, whole)]
+
+
+def test_what_is_in_doubt_is_read_the_other_way_round_too() -> None:
+    def read(request: str, _goal: str) -> float:
+        return 1.0 if request == "sum bills" else -3.0
+
+    assert reading_of("sum bills", TOTALS, read) == Together(1.0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("log_odds", [SPEAKS_FOR, SPEAKS_AGAINST])
+def test_what_is_not_in_doubt_is_read_one_way_only(log_odds: float) -> None:
+    read = Read(log_odds)
+    assert reading_of("sum bills", TOTALS, read) == Together(log_odds, log_odds, log_odds)
+    assert read.pairs == [("sum bills", "Total all invoices of March")]
 
 
 def test_what_seemed_to_fit_is_refused_once_it_was_read() -> None:
@@ -129,7 +154,7 @@ def test_a_lookup_and_a_single_judgement_agree() -> None:
         judged = index.judged("faktury sum", "it", caller_user_id="ada")
         assert judged is not None
         assert [one.fit for one in fitting] == ([judged.fit] if judged.fit is not Fit.NO else [])
-        assert len(set(read.pairs)) == 1
+        assert len(read.pairs) == 1
 
 
 def test_rules_alone_are_not_followed_by_reading() -> None:
