@@ -173,6 +173,12 @@ class LessonEvidence(VersionedContract):
         description="Folders of the starting state that hold an input, or that a kept command names by a path.",
     )
     scripts: tuple[WrittenScript, ...] = Field(default=(), max_length=20)
+    not_needed: tuple[Text120, ...] = Field(
+        default=(),
+        max_length=100,
+        description="Programs that a kept command names and that are not there: a typing error within a loop, or one of"
+        " several ways. The replay ended as the demonstration did without them.",
+    )
     proofs: tuple[ConditionProof, ...] = Field(default=(), max_length=MAX_CONDITIONS)
     judged: tuple[JudgedCondition, ...] = Field(
         default=(), max_length=MAX_CONDITIONS, description="The conditions that were given to be judged."

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Iterable
 
 from pydantic import ValidationError
 
@@ -11,6 +12,7 @@ from contracts.errors import Refusal
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult
 from contracts.plain_problems import problem_sentence
+from domain.learning.commands.command_safety import programs_used
 from domain.learning.drafting.skill_markdown import parse_frontmatter
 from skills.rehearsal.report import CheckReport, CheckStep
 
@@ -106,8 +108,17 @@ def check_dependencies(draft: SkillDraft, *, slug_owner: str | None, owner: str)
     return CheckReport(steps=tuple(steps))
 
 
+def missing_programs(commands: Iterable[str]) -> tuple[str, ...]:
+    """The programs that the commands call and a rehearsal does not find."""
+    return tuple(name for name in programs_used(commands) if _found(name) is None)
+
+
+def _found(name: str) -> str | None:
+    return shutil.which(name, path=SANDBOX_PATH)
+
+
 def _program(name: str) -> CheckStep:
-    found = shutil.which(name, path=SANDBOX_PATH)
+    found = _found(name)
     return CheckStep(
         test_case_id=f"dependency_check/{name}"[:160],
         label=f"The program {name} is installed"[:240],

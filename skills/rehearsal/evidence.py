@@ -47,6 +47,7 @@ from domain.learning.proof.proofs import one_order_each, proof_of, with_presence
 from domain.learning.proof.reductions import reductions
 from domain.learning.proof.vacuity import Effect, Trial, effect_on, judged
 from domain.learning.proof.variations import Variation, quiet_variations, variations
+from skills.rehearsal.dry_run import missing_programs
 from skills.rehearsal.lesson_checks import CheckFinder
 from skills.rehearsal.replay import EvidenceBounds, Lesson, Replayer, Run, tolerant, uses_of, worked_only_here
 from skills.rehearsal.shortening import Shortened, Shortening
@@ -144,11 +145,12 @@ class EvidenceFinder:
         proven = [wanted[n] for n in told_apart if wanted[n] in best]
         touched = touched_of({*checks, *(c.event_id for c in kept)}, uses, run.before)
         self.needed = touched if not note and self._suffice(touched, kept, run, proven) else None
+        lasting = [c for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}]
         return LessonEvidence(
             state_id=self._lesson.state_id,
             reproduced=not note,
             note=note,
-            kept=tuple(c.event_id for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}),
+            kept=tuple(c.event_id for c in lasting),
             left_out=(*self._in_vain, *(one for one in short.left_out if one.event_id not in checks)),
             repeated_as=tuple(
                 RepeatedCommand(event_id=c.event_id, command=c.command, ends_well=ends_well)
@@ -159,6 +161,7 @@ class EvidenceFinder:
             inputs=inputs[:500],
             folders=folders_of(inputs, kept, run.before)[:200],
             scripts=_scripts(kept, run),
+            not_needed=() if note else missing_programs(c.command for c in lasting)[:100],
             proofs=(
                 *checks.values(),
                 *(proof_of(wanted[n], n, trials) for n in told_apart if wanted[n] in best),

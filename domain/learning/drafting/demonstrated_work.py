@@ -55,8 +55,10 @@ class DemonstratedWork:
 
     @cached_property
     def programs(self) -> tuple[str, ...]:
-        """The programs that its commands use, by name."""
-        return tuple(sorted(programs_used(one.command for one in self.rehearsal)))[:_MOST_PROGRAMS]
+        """The programs that its commands need, by name."""
+        not_needed = self.evidence.not_needed if self.evidence else ()
+        used = programs_used(one.command for one in self.rehearsal)
+        return tuple(sorted(set(used).difference(not_needed)))[:_MOST_PROGRAMS]
 
     @cached_property
     def verbs(self) -> list[str]:

@@ -114,6 +114,13 @@ def test_looking_around_and_a_corrected_error_fall_away_and_the_order_is_told_ap
     assert "the whole demonstration" in taught.labels
 
 
+def test_a_typing_error_within_a_loop_names_no_program_that_the_lesson_needs(tmp_path: Path) -> None:
+    loop = "for f in *.csv; do ecoh $f; sort $f > sorted-$f; done"
+    taught = Taught(tmp_path, {"a.csv": "b\na\n"}, loop)
+    evidence = taught.find()
+    assert (evidence.reproduced, evidence.not_needed) == (True, ("ecoh",))
+
+
 def test_an_order_that_the_input_had_already_is_no_proof(tmp_path: Path) -> None:
     rows = "".join(f"{n:02d} x\n" for n in range(12))
     taught = Taught(tmp_path, {"in.txt": rows}, "grep x in.txt > out.txt")

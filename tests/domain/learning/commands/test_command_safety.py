@@ -190,6 +190,13 @@ def test_the_programs_used_are_named_once_in_order() -> None:
     )
 
 
+def test_what_an_activated_environment_brings_is_no_program_on_the_path() -> None:
+    assert programs_used(
+        [". .venv/bin/activate", "pip install x && python report.py | sort", "deactivate"]
+    ) == ("sort",)
+    assert programs_used(["python report.py"]) == ("python",)
+
+
 def test_what_needs_no_program_on_the_path_is_left_out() -> None:
     assert programs_used(["./run.sh; $EDITOR x; f() { true; }; f; [ -f a ] && x=1", "echo 'open"]) == ()
 

@@ -276,6 +276,21 @@ def test_every_draft_is_a_valid_skill_whose_trigger_tests_hold(
         assert sum(c["kind"] == kind for c in cases) >= 3, (kind, cases)
 
 
+def test_a_program_that_the_replay_did_without_is_none_that_it_depends_on(teach: Any) -> None:
+    events = [teach.command(1, "for f in *.csv; do ecoh $f; sort $f > sorted; done", "+sorted")]
+    learned = teach.learn(events)
+    replayed = LessonEvidence(
+        state_id=teach.id(7),
+        reproduced=True,
+        kept=(events[0].event_id,),
+        not_needed=("ecoh",),
+        made_at=teach.now,
+    )
+    for evidence, needed in ((None, ("ecoh", "sort")), (replayed, ("sort",))):
+        draft = draft_skill(learned.interpretation, learned.steps, teach.session(), evidence=evidence)
+        assert draft.dependencies == needed
+
+
 def test_the_inputs_are_named_as_they_were_and_all_of_them(teach: Any) -> None:
     events = [
         teach.command(1, "sort orders.csv 'clients March.csv' > all.csv", "+all.csv"),
