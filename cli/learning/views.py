@@ -214,6 +214,10 @@ def sessions_view(sessions: Sequence[LearnSessionView], total: int) -> Renderabl
     return Group(table, Text(f"{len(sessions)} of {total}", style="dim"))
 
 
+SHOW_AGAIN = "show the task again if one belongs to it"
+"""What to do about a command that was left out and should not have been."""
+
+
 def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
     """A proposal with what a person needs to judge it."""
     proposal, meaning = detail.proposal, detail.interpretation
@@ -242,6 +246,9 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
             )
             if items
         )
+    if detail.left_out:
+        shown = (f"`{' '.join(one.command.split())}`: {one.reason}" for one in detail.left_out)
+        parts.append(_listing(f"left out, as it is no part of the lesson ({SHOW_AGAIN})", shown))
     if detail.unproved:
         parts.append(unproved_list(detail.unproved))
     if detail.portability is not None:

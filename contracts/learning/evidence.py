@@ -102,6 +102,7 @@ class LeftOutCommand(Contract):
     """A command of the demonstration that is no part of the lesson, and why."""
 
     event_id: Uuid
+    command: Text120 = Field(default="", description="Its beginning.")
     reason: Text240
 
 

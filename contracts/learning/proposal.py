@@ -23,7 +23,7 @@ from contracts.base import (
     Uuid,
     VersionedContract,
 )
-from contracts.learning.evidence import MAX_CONDITIONS, ProofCondition, UnrehearsedCommand
+from contracts.learning.evidence import MAX_CONDITIONS, LeftOutCommand, ProofCondition, UnrehearsedCommand
 from contracts.learning.interpretation import DependencyKind, ObservedEffect
 from contracts.learning.model_draft import DETERMINISTIC
 from contracts.learning.observation import MAX_FOLDERS, LessonFolder
@@ -341,6 +341,10 @@ class SkillDraft(VersionedContract):
     unrehearsed: tuple[UnrehearsedCommand, ...] = Field(
         default=(),
         description="Commands and steps of the lesson that no rehearsal can carry out; nothing proves them.",
+    )
+    left_out: tuple[LeftOutCommand, ...] = Field(
+        default=(),
+        description="Commands of the demonstration that are no part of the lesson, each with the reason.",
     )
 
     @property

@@ -22,6 +22,7 @@ from contracts.base import (
     VersionedContract,
 )
 from contracts.learning.checkpoints import CheckpointVerificationReceipt
+from contracts.learning.evidence import LeftOutCommand
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.lifecycle import LearningReceipt
 from contracts.learning.proposal import (
@@ -142,6 +143,10 @@ class ProposalDetailResponse(SessionActions):
     )
     also_tested: tuple[Text240, ...] = Field(
         default=(), description="What is tested beside the conditions of success that are stated."
+    )
+    left_out: tuple[LeftOutCommand, ...] = Field(
+        default=(),
+        description="Commands of the demonstration that are no part of the lesson, each with the reason.",
     )
     unproved: tuple[UnprovedStep, ...] = Field(
         default=(),

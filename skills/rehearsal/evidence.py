@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from contracts.base import clipped
 from contracts.learning.evidence import (
     MAX_CONDITIONS,
     CommandUse,
@@ -151,7 +152,7 @@ class EvidenceFinder:
             reproduced=not note,
             note=note,
             kept=tuple(c.event_id for c in lasting),
-            left_out=(*self._in_vain, *(one for one in short.left_out if one.event_id not in checks)),
+            left_out=self._left_out(one for one in short.left_out if one.event_id not in checks),
             repeated_as=tuple(
                 RepeatedCommand(event_id=c.event_id, command=c.command, ends_well=ends_well)
                 for c, ends_well in repeated.items()
@@ -186,10 +187,15 @@ class EvidenceFinder:
             state_id=self._lesson.state_id,
             reproduced=False,
             note=note[:240],
-            left_out=(*self._in_vain, *left_out),
+            left_out=self._left_out(left_out),
             uses=tuple(uses),
             made_at=now,
         )
+
+    def _left_out(self, others: Iterable[LeftOutCommand]) -> tuple[LeftOutCommand, ...]:
+        """What failed when it was shown and what else was left out, each with the beginning of its command."""
+        shown = {c.event_id: clipped(c.command, 120) for c in self._lesson.commands}
+        return tuple(one.changed(command=shown.get(one.event_id, "")) for one in (*self._in_vain, *others))
 
     def _why_it_ended(self, run: Run) -> str:
         command = self._commands[run.failed_at or 0].command

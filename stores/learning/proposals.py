@@ -295,6 +295,7 @@ class ProposalReads:
                 bundle.interpretation.success_conditions,
                 bundle.interpretation.parameters,
             ),
+            left_out=bundle.draft.left_out,
             questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
             unproved=unproved,
             unproved_digest=unproved_digest(unproved) if unproved else None,

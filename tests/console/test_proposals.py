@@ -70,6 +70,25 @@ async def test_a_model_that_worded_a_draft_is_named(console: Console) -> None:
     assert "A person stated the goal." in text
 
 
+async def test_commands_that_are_no_part_of_the_lesson_are_listed_with_their_reasons(
+    console: Console,
+) -> None:
+    page = console.page
+    await page.goto(console.url)
+    await page.evaluate(
+        """async () => {
+            const { meaning } = await import("/console/static/parts/draft.js");
+            const read = { goal_summary: "Sort", use_conditions: [], non_use_conditions: [], success_conditions: [] };
+            const leftOut = [{ command: "ls -l", reason: "It changed no file." }];
+            const parts = meaning({ title: "Sort", meaning: read, phrases: [], negative: [], leftOut });
+            document.body.replaceChildren(...parts.filter(Boolean));
+        }"""
+    )
+    await page.get_by_text("Left out of the lesson (1)").click()
+    await expect(page.get_by_role("listitem")).to_have_text("ls -lIt changed no file.")
+    await expect(page.get_by_text("Show the task again if one of them belongs to it.")).to_be_visible()
+
+
 async def test_where_a_hand_and_an_improvement_disagree_both_texts_are_shown(
     console: Console, stack: Stack
 ) -> None:

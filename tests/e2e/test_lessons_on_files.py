@@ -138,6 +138,9 @@ async def test_a_lesson_keeps_what_contributes_and_states_what_its_replay_proved
     assert any("sorted by field 2" in one for one in detail["interpretation"]["success_conditions"])
     shown = {one["name"]: one["examples"][0] for one in detail["interpretation"]["parameters"]}
     assert {"stock.csv", "3"} <= set(shown.values())
+    left_out = {one["command"]: one["reason"] for one in detail["left_out"]}
+    assert left_out["rm scratch.csv"].startswith("What it changed (scratch.csv) was replaced or removed")
+    assert "sotr -t, -k2 stock.csv" in left_out
 
     assert await alice.prove() == "ready_for_review"
     runs = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")

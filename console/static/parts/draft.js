@@ -3,7 +3,7 @@
 import { facts, h } from "../dom.js";
 import { visible } from "../visible.js";
 
-export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [], because = [] }) {
+export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [], because = [], leftOut = [] }) {
   return [
     h("p", { class: "lead" }, visible(read.goal_summary)),
     h("div", { class: "lists" }, [
@@ -15,6 +15,7 @@ export function meaning({ title, meaning: read, phrases, negative, untested = []
       list("Found when somebody says", phrases.map((one) => `“${one}”`)),
       list("Left alone when somebody says", negative.map((one) => `“${one}”`)),
     ]),
+    leftOut.length > 0 && leftOutCommands(leftOut),
     facts([["Title", title], ["Confirmed by you", read.user_confirmed ? "Yes" : "Not yet"]]),
   ];
 }
@@ -30,6 +31,12 @@ function untestedCheckpoints(checkpoints, because) {
 
 function untestedCheckpoint({ goal, success_condition: condition }, { reason, next_step: next }) {
   return h("li", {}, visible(`${goal}: ${condition}`), h("span", { class: "case-details" }, `${reason} ${next}`));
+}
+
+/** The commands of the demonstration that are no part of the lesson, each with the reason. */
+function leftOutCommands(commands) {
+  const rows = commands.map(({ command, reason }) => h("li", {}, h("code", {}, visible(command)), h("span", { class: "case-details" }, reason)));
+  return h("details", { class: "file" }, h("summary", {}, `Left out of the lesson (${commands.length})`), h("p", { class: "meta" }, "Show the task again if one of them belongs to it."), h("ul", { class: "cases" }, rows));
 }
 
 function list(title, items) {

@@ -277,6 +277,7 @@ def content_hash(draft: SkillDraft, interpretation: SemanticWorkflowInterpretati
                     "conditions",
                     "untested",
                     "unrehearsed",
+                    "left_out",
                 },
             ),
             "files": {f.path: f.content for f in draft.files},

@@ -105,6 +105,7 @@ def draft_skill(
             *(evidence.unrehearsed if evidence and evidence.kept else unrehearsed_commands(events_kept)),
             *unrehearsed_actions(events_kept, interpretation.observed_effects),
         ),
+        left_out=evidence.left_out if evidence else (),
     )
 
 

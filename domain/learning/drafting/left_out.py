@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from contracts.base import clipped
 from contracts.learning.evidence import ConditionKind, ConditionProof, LeftOutCommand, LessonEvidence
 from contracts.learning.interpretation import Checkpoint, SkillParameter
 from contracts.learning.proposal import PARAMETERS, parameter_entries
@@ -35,9 +36,13 @@ def without_commands(
     inputs = tuple(path for path in evidence.inputs if path in used)
     text = "\n".join(commands.get(one, "") for one in kept)
     holding = {folder for path in inputs for folder in parent_folders(path)}
+    by_person = (
+        LeftOutCommand(event_id=one, command=clipped(commands.get(one, ""), 120), reason=_REASON)
+        for one in gone
+    )
     return evidence.changed(
         kept=kept,
-        left_out=(*evidence.left_out, *(LeftOutCommand(event_id=one, reason=_REASON) for one in gone)),
+        left_out=(*evidence.left_out, *by_person),
         uses=uses,
         inputs=inputs,
         begun=tuple(path for path in evidence.begun if path in inputs),

@@ -11,6 +11,7 @@ from cli.learning.views import proposal_view, saga_view, validation_view
 from cli.platform.output import print_parts
 from clients.apprentice.sse import ServerSentEvent
 from contracts.abilities.availability import InstallLane
+from contracts.learning.evidence import LeftOutCommand
 from contracts.learning.install import InstallSaga, SagaState, SagaStep, SagaStepName, SagaStepState
 from contracts.learning.interpretation import (
     Checkpoint,
@@ -245,3 +246,11 @@ def test_a_proposal_shows_why_nothing_tests_a_checkpoint_and_what_would_help() -
     assert "Sorted: It is sorted" in said
     assert said.count("not tested") == 1
     assert "Drawn: It looks well (not tested: a person looks). Nothing can see it. Look yourself." in said
+
+
+def test_a_proposal_names_the_commands_that_are_no_part_of_the_lesson_and_why() -> None:
+    left_out = LeftOutCommand(event_id=RUN, command="ls\n -l", reason="It changed no file.")
+    text = printed(proposal_view(ProposalDetailResponse(proposal=PROPOSAL, left_out=(left_out,))))
+    said = " ".join(text.split())
+    assert "left out, as it is no part of the lesson (show the task again if one belongs to it)" in said
+    assert "- `ls -l`: It changed no file." in said
