@@ -132,12 +132,10 @@ def propose(
 ) -> None:
     """Draft a proposal of what was captured."""
     request = GenerateProposalRequest(ask_before_build=ask)
-    answer_session(
-        call,
-        call.api.learn.generate_proposal(
-            session_id_of(call, session, SessionCommand.GENERATE_PROPOSAL), request
-        ).session,
-    )
+    session_id = session_id_of(call, session, SessionCommand.GENERATE_PROPOSAL)
+    with call.busy("replaying what was shown, then drafting; this takes up to a minute …"):
+        drafted = call.api.learn.generate_proposal(session_id, request).session
+    answer_session(call, drafted)
 
 
 def questions(call: Invocation, session: SessionArgument = None) -> None:

@@ -40,6 +40,11 @@ def test_everything_lives_under_the_data_directory_unless_told_otherwise(data_di
     assert settings.workspace == data_dir / "openclaw-workspace"
 
 
+def test_of_a_folder_five_thousand_files_of_a_mebibyte_and_sixty_four_in_all_are_kept() -> None:
+    kept = Settings().input_limits
+    assert (kept.max_files, kept.max_file_bytes, kept.max_total_bytes) == (5_000, 2**20, 64 * 2**20)
+
+
 def test_an_argument_wins_over_the_environment_which_wins_over_the_file(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,7 +180,9 @@ async def test_a_failed_rehearsal_leads_back_to_drafting_and_its_repair_to_revie
     handle = stack.client.get_workflow_handle(f"validation-run/{runs['runs'][0]['validation_run_id']}")
     described = await handle.describe()
     assert described.status is WorkflowExecutionStatus.FAILED
-    assert {s["test_case_id"] for s in runs["steps"] if s["result"] == "failed"} == {"rehearsal/command-01"}
+    (failed,) = [s for s in runs["steps"] if s["result"] == "failed"]
+    assert failed["test_case_id"] == "rehearsal/command-01"
+    assert "`apprentice learn test-policy --safe-target copied_document=/PATH`" in failed["details"]
 
     target = {"target_kind": "copied_document", "ref": str(source)}
     await alice.act("set-test-policy", {"test_policy": policy(mode="copy_artifact", safe_targets=[target])})

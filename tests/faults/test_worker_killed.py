@@ -20,11 +20,14 @@ from tests.faults.verdict import (
     teach,
 )
 from tests.fixtures.learner import Learner
+from tests.fixtures.recorded_terminal import record
 
 pytestmark = pytest.mark.anyio
 
 TAKES_A_WHILE = "seq 1 250000 | sort -R | tail -n 1"
 """Longer than the second after which a running command is reported for the first time."""
+
+PLACES = ("Oslo", "Bern", "Porto", "Rome", "Corfu", "London")
 
 BEFORE_AND_AFTER = ("before", "after")
 
@@ -69,6 +72,29 @@ async def test_killed_in_the_middle_of_a_rehearsal(deployment: Deployment, http:
     deployment.traps.set("rehearse.midway")
     await teach(alice, shown_by(alice, TAKES_A_WHILE))
     assert deployment.traps.has_sprung("rehearse.midway")
+    await alice.propose_act("approve")
+    await assert_installed_once(deployment, alice)
+
+
+async def test_killed_in_the_middle_of_the_replay_a_lesson_is_replayed_again_and_drafted_with_its_proof(
+    deployment: Deployment, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    alice = deployment.learner(http)
+    await alice.create()
+    await alice.act("start")
+    await alice.act("mark-goal", {"goal_description": f"Sort the sales of {alice.user}, largest first"})
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    (desk / "sales.csv").write_text("".join(f"{name},{name.count('o') * 7 + 3}\n" for name in PLACES))
+    await record(alice, deployment.settings.local_api_url, desk, ("sort -t, -k2 -nr sales.csv > top.csv",))
+    await alice.act("stop")
+    deployment.traps.set("replay_lesson.midway")
+    async with deployment.replacing_workers():
+        await alice.propose()
+    assert deployment.traps.has_sprung("replay_lesson.midway")
+    detail = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/detail")
+    assert any("sorted by field 2" in one for one in detail["interpretation"]["success_conditions"])
+    assert await alice.prove() == "ready_for_review"
     await alice.propose_act("approve")
     await assert_installed_once(deployment, alice)
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import uuid_utils
 from typer.testing import CliRunner
@@ -92,6 +93,35 @@ def test_a_wrapped_command_becomes_an_observation(person, terminal) -> None:
     assert event["terminal"]["exit_class"] == "failed"
     assert event["terminal"]["produced_files"] == [{"path": "list.txt", "change": "created", "size_bytes": 4}]
     assert person.gets("learn", "status", session_id)["state"] == "capturing"
+
+
+SHORT, BOTH = {"list.txt": True, "long.txt": False}, {"list.txt": True, "long.txt": True}
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "kept"),
+    [
+        ((), {}, [BOTH]),
+        (("--no-inputs",), {}, []),
+        (("--max-input-bytes", "4"), {}, [SHORT]),
+        ((), {"APPRENTICE_RECORD_INPUTS": "false"}, []),
+        ((), {"APPRENTICE_RECORD_INPUTS_FILE_BYTES": "4"}, [SHORT]),
+        ((), {"APPRENTICE_RECORD_INPUTS_TOTAL_BYTES": "4"}, [SHORT]),
+        ((), {"APPRENTICE_RECORD_INPUTS_FILES": "1"}, [{"list.txt": True}]),
+    ],
+)
+def test_what_is_kept_of_the_folder_follows_options_and_settings(
+    person, terminal, options: tuple[str, ...], settings: dict[str, str], kept: list[dict[str, bool]]
+) -> None:
+    session_id = begin_session(person)
+    (terminal.folder / "list.txt").write_text("b\na\n")
+    (terminal.folder / "long.txt").write_text("twelve more\n")
+    terminal.environment |= settings
+    assert terminal.types("wrap", "--session", session_id, *options, "--", "true")[0] == 0
+    address = f"{person.state.api_url}/api/learn/sessions/{session_id}/starting-states"
+    found = httpx.get(address, headers={"Authorization": f"Bearer {person.token}"}).json()
+    states = [{one["path"]: one["kept"] for one in state["entries"]} for state in found["starting_states"]]
+    assert states == kept
 
 
 @pytest.mark.thorough
