@@ -36,7 +36,13 @@ from domain.learning.interpretation import inference
 from domain.learning.interpretation.coaching import Coached, coached, refuse_broken_constraints
 from domain.learning.interpretation.confidence import REQUIRED_FIELDS, Basis, confidences_for
 from domain.learning.interpretation.lasting_names import LastingNames, ProvenFiles
-from domain.learning.interpretation.naming import plain, title_from_goal, without_lead_in, without_stop
+from domain.learning.interpretation.naming import (
+    clipped_at_word,
+    plain,
+    title_from_goal,
+    without_lead_in,
+    without_stop,
+)
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
 
 
@@ -152,7 +158,7 @@ def _title(
     if "title" in edits:
         return str(edits["title"]), Basis.EDITED
     if answer := without_stop(answers.get(QuestionField.NAME, "")):
-        return clipped(answer, 160), Basis.ANSWERED
+        return clipped_at_word(answer, 160), Basis.ANSWERED
     if title := title_from_goal(goal_mark):
         return title, Basis.MARKED
     return inference.inferred_title(steps), Basis.INFERRED
@@ -162,10 +168,10 @@ def _goal(edits: _Edits, answers: _Answers, goal_mark: str, inferred: str) -> tu
     if "goal_summary" in edits:
         return str(edits["goal_summary"]), Basis.EDITED
     if answer := without_stop(answers.get(QuestionField.GOAL_SUMMARY, "")):
-        return clipped(answer, 600), Basis.ANSWERED
+        return clipped_at_word(answer, 600), Basis.ANSWERED
     if goal_mark:
         stated = without_stop(without_lead_in(goal_mark)) or goal_mark
-        return clipped(stated[0].upper() + stated[1:], 600), Basis.MARKED
+        return clipped_at_word(stated[0].upper() + stated[1:], 600), Basis.MARKED
     return inferred, Basis.INFERRED
 
 

@@ -193,6 +193,11 @@ def _from_instruction(goal: str) -> str:
     return goal
 
 
+def clipped_at_word(text: str, limit: int) -> str:
+    """``text`` cut behind a word to at most ``limit`` characters, the cut shown by an ellipsis."""
+    return text if len(text) <= limit else f"{cut_at_word(text, limit - 1).rstrip('…')}…"
+
+
 def _shortened(line: str) -> str:
     """``line`` as a title: whole where it is short, else without its last clauses."""
     if len(line) <= TITLE_LIMIT:
@@ -200,7 +205,7 @@ def _shortened(line: str) -> str:
     ends = [match.start() for match in _CLAUSE_END.finditer(line) if match.start() <= TITLE_LIMIT]
     if ends and ends[-1] >= TITLE_LIMIT // 3:
         return line[: ends[-1]]
-    return line if len(line) <= LONGEST_TITLE else f"{cut_at_word(line, LONGEST_TITLE - 1)}…"
+    return clipped_at_word(line, LONGEST_TITLE)
 
 
 def without_lead_in(text: str) -> str:

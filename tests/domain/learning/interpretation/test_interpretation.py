@@ -103,6 +103,17 @@ def test_consent_confirms_the_suggestion(teach: Any) -> None:
     assert of_field(meaning, "name").confirmed
 
 
+def test_a_long_answer_is_cut_behind_a_word_and_shown_as_cut(teach: Any) -> None:
+    answers = [
+        teach.answer("name", "pack reports " * 20),
+        teach.answer("goal_summary", "Pack the week " * 100),
+    ]
+    meaning = interpret(teach.source(teach.reports(), answers=answers))
+    assert meaning.title.endswith(("pack…", "reports…"))
+    assert meaning.goal_summary.endswith(("Pack…", "the…", "week…"))
+    assert (len(meaning.title) <= 160, len(meaning.goal_summary) <= 600) == (True, True)
+
+
 def test_no_exception_is_an_answer(teach: Any) -> None:
     meaning = interpret(teach.source(teach.reports(), answers=[teach.answer("non_use_conditions", "None")]))
     assert meaning.non_use_conditions == ()
