@@ -4,7 +4,7 @@
 other abilities against requests that must find theirs) and prints what they reach on tasks that they were not fitted
 to, by turns, and on a table that they are never fitted to, alone and together with the model that reads request and
 goal at once (``host.pair_model``, trained on none of these); ``--write`` keeps those of one kind, in
-``weighing_trees`` (alone) or ``together_trees``. The thirty lessons are measured by ``bench.lessons`` alone.
+``weighing_trees.txt`` (alone) or ``together_trees.txt``. The thirty lessons are measured by ``bench.lessons`` alone.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TypeAlias
 
 import numpy as np
@@ -20,14 +19,13 @@ from numpy.typing import NDArray
 
 from bench.pair_training import area
 from bench.restated import said_again
-from domain.abilities.fit import together_trees, weighing_trees
 from domain.abilities.fit.evidence import evidence
 from domain.abilities.fit.fit_index import FitIndex
 from domain.abilities.fit.meaning import Meanings, plain_works, told_by
 from domain.abilities.fit.reading import read
 from domain.abilities.fit.ruling import Profile, ruled, wanted_by
 from domain.abilities.fit.together import reading_of
-from domain.abilities.fit.weighing import Together
+from domain.abilities.fit.weighing import ALONE, TOGETHER, Together
 from domain.abilities.fit.words import Word
 from host.pair_model import pair_model
 from host.sentence_model import sentence_model
@@ -177,7 +175,7 @@ def main() -> None:
     parser.add_argument("--write", choices=("alone", "together"), help="Keep the trees of this kind.")
     write = parser.parse_args().write
     cases, others = cases_of(TABLES), cases_of(HELD_OUT)
-    for module, together in ((weighing_trees, False), (together_trees, True)):
+    for file, together in ((ALONE, False), (TOGETHER, True)):
         told = "together" if together else "alone"
         known = cases.known(together=together)
         total = _by_turns(cases, known)
@@ -190,7 +188,7 @@ def main() -> None:
             here = others.tables == name
             _print_shares(f"{name} {told}", held_out[here], others.kinds[here])
         if write == told:
-            _write(trees, module)
+            _write(trees, told, file)
 
 
 def _by_turns(cases: _Cases, known: Floats) -> Floats:
@@ -277,20 +275,16 @@ def _question(
     return int(columns[best // BOUNDS]), best % BOUNDS
 
 
-def _write(trees: _Trees, module: ModuleType) -> None:
+def _write(trees: _Trees, kind: str, file: Path) -> None:
+    """The trees in the form that ``domain.abilities.fit.weighing`` reads."""
     lines = [
         " ".join(
             (*(f"{place}>{bound:g}" for place, bound in asked), *(f"{leaf * 10_000:.0f}" for leaf in leaves))
         )
         for asked, leaves in zip(trees.questions, trees.leaves, strict=True)
     ]
-    Path(str(module.__file__)).write_text(
-        f'"""{(module.__doc__ or "").strip()}"""\n\n'
-        f"BIAS = {trees.bias:.4f}\n\n"
-        'TREES = """\n' + "\n".join(lines) + '\n"""\n'
-        '"""One tree a line: an evidence and its bound, three times, then the leaves in ten-thousandths."""\n',
-        encoding="utf-8",
-    )
+    head = f"# Written by `python -m bench.fit --write {kind}`, not by hand.\n{trees.bias:.4f}\n"
+    file.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

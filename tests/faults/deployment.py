@@ -99,6 +99,7 @@ class Deployment:
             mcp_local_programs=(sys.executable,),
             # What was installed is run by itself otherwise, while a test looks for what is left behind.
             smoke_test_after=timedelta(hours=1),
+            reprobe_every=timedelta(hours=3),
         )
         self.settings.data_dir.mkdir(mode=0o700)
         migrated(self.settings.database_url)
@@ -139,12 +140,6 @@ class Deployment:
         except (RPCError, RuntimeError):
             return False
         return any(event.HasField("timer_started_event_attributes") for event in history.events)
-
-    async def has_no_recheck(self) -> bool:
-        """Whether no capability's health is being rechecked."""
-        client = await Client.connect(f"127.0.0.1:{self.temporal.port}")
-        running = "WorkflowType = 'CapabilityReprobeWorkflow' AND ExecutionStatus = 'Running'"
-        return (await client.count_workflows(running)).count == 0
 
     def installed(self) -> dict[str, str]:
         """Workspace, canonical skills, bridge and snapshot: the digest of each file.

@@ -85,10 +85,8 @@ async def assert_installed_once(deployment: Deployment, learner: Learner) -> Non
 async def installed(deployment: Deployment) -> dict[str, str]:
     """What is in the workspace and beside it once the workers have caught up: the digest of each file.
 
-    A worker that was killed leaves what it had written of the store for the next one to write to files. The recheck of
-    an ability that another test installed writes the health of all.
+    A worker that was killed leaves what it had written of the store for the next one to write to files.
     """
-    await eventually(deployment.has_no_recheck, "a recheck of health never ends")
     await _caught_up(deployment)
     return deployment.installed()
 

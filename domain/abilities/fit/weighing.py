@@ -1,9 +1,9 @@
 """Weighs what speaks for and against an ability: the sum of small decision trees over what rules and meaning say.
 
 A weighted sum cannot say "another verb matters little where the object is named exactly"; trees of three questions can.
-They are in ``weighing_trees``, and with what a model adds that reads request and goal together in ``together_trees``,
-fitted by ``python -m bench.fit`` over the tables of ``tests/domain/abilities/fit``; the lessons of ``tests/lessons``
-were not among them.
+They are in ``weighing_trees.txt``, with what a model adds that reads request and goal together in
+``together_trees.txt``: fitted by ``python -m bench.fit`` over the tables of ``tests/domain/abilities/fit``, the lessons
+of ``tests/lessons`` not among them.
 """
 
 from collections.abc import Sequence
@@ -11,13 +11,14 @@ from dataclasses import dataclass, fields
 from functools import cache
 from math import exp
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-from domain.abilities.fit import together_trees, weighing_trees
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+ALONE, TOGETHER = (Path(__file__).with_name(f"{name}_trees.txt") for name in ("weighing", "together"))
 
 FITS_FROM = 0.6
 """From this likelihood on, an ability fits or may fit by rules and meaning alone.
@@ -140,12 +141,12 @@ class _Trees(NamedTuple):
 
 def likelihood(found: Evidence) -> float:
     """How likely it is that the ability fits, in [0, 1]."""
-    return _trees(weighing_trees.BIAS, weighing_trees.TREES).likelihood(_VALUES(found))
+    return _trees(ALONE).likelihood(_VALUES(found))
 
 
 def likelihood_together(found: Evidence, read: Together) -> float:
     """The same once request and goal were read together."""
-    return _trees(together_trees.BIAS, together_trees.TREES).likelihood((*_VALUES(found), *read))
+    return _trees(TOGETHER).likelihood((*_VALUES(found), *read))
 
 
 _VALUES = attrgetter(*(field.name for field in fields(Evidence)))
@@ -153,12 +154,17 @@ _BITS = (4, 2, 1)
 
 
 @cache
-def _trees(bias: float, text: str) -> _Trees:
-    """The trees as ``bench.fit`` writes them: one a line, three times evidence and bound, then the leaves."""
+def _trees(file: Path) -> _Trees:
+    """The trees as ``bench.fit`` writes them: the bias, then one a line.
+
+    A line has three times an evidence and its bound, then the leaves in ten-thousandths; one with # says where the file
+    comes from.
+    """
     # Imported here: it comes with the model, and nothing is weighed without.
     import numpy as np
 
-    lines = [one.split() for one in text.splitlines() if one]
+    said = (one for one in file.read_text(encoding="utf-8").splitlines() if not one.startswith("#"))
+    bias, lines = float(next(said)), [one.split() for one in said]
     asked = [[field.split(">") for field in line[:3]] for line in lines]
     leaves = [[int(leaf) / 10_000 for leaf in line[3:]] for line in lines]
     return _Trees(
