@@ -41,7 +41,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("untimed")
 
 
-LONG_FIRST = ("lessons", "faults", "workflows", "model")
+LONG_FIRST = ("lessons", "model", "faults", "workflows")
 """The folders with the longest tests: begun last, one of them would keep one process while the others are idle."""
 
 THOROUGH = frozenset({"console", "e2e", "faults", "model"})
