@@ -1,6 +1,5 @@
 """Canary: rechecks a capability by its taught method in the sandbox, beside lookups that cost nothing (DOC3 §1.1I)."""
 
-import shutil
 import threading
 import time
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from contracts.learning.test_policy import TestPolicy
 from contracts.learning.validation import StepResult
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.demonstrations import rehearsed_effects
-from skills.rehearsal.dry_run import SANDBOX_PATH, check_dependencies, dry_run
+from skills.rehearsal.dry_run import check_dependencies, dry_run, is_installed
 from skills.rehearsal.rehearsal import MODES_WITHOUT_RUN, LessonStart, objection_to, rehearse
 from skills.rehearsal.report import CheckStep, RehearsalProgress, RehearsalResult, RehearsalStep
 
@@ -143,7 +142,7 @@ def is_present(cap: str) -> bool | None:
     """Whether the runtime has what ``cap`` names; ``None`` where this host cannot tell."""
     if not cap.startswith(PROGRAM):
         return None
-    return _found(cap.removeprefix(PROGRAM))
+    return is_installed(cap.removeprefix(PROGRAM))
 
 
 def _probed_programs(manifest: CapabilityManifest) -> tuple[str, ...]:
@@ -152,7 +151,7 @@ def _probed_programs(manifest: CapabilityManifest) -> tuple[str, ...]:
 
 
 def _probe(program: str) -> CheckStep:
-    return _step(f"canary/probe/{program}", f"The probe finds {program}", _found(program), program)
+    return _step(f"canary/probe/{program}", f"The probe finds {program}", is_installed(program), program)
 
 
 def _required(cap: str) -> CheckStep:
@@ -175,7 +174,3 @@ def _step(test_case_id: str, label: str, found: bool, what: str) -> CheckStep:
         result=StepResult.PASSED if found else StepResult.FAILED,
         details=None if found else f"{what} is not there; install it on the machine that runs the worker.",
     )
-
-
-def _found(program: str) -> bool:
-    return shutil.which(program, path=SANDBOX_PATH) is not None

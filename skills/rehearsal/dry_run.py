@@ -110,15 +110,16 @@ def check_dependencies(draft: SkillDraft, *, slug_owner: str | None, owner: str)
 
 def missing_programs(commands: Iterable[str]) -> tuple[str, ...]:
     """The programs that the commands call and a rehearsal does not find."""
-    return tuple(name for name in programs_used(commands) if _found(name) is None)
+    return tuple(name for name in programs_used(commands) if not is_installed(name))
 
 
-def _found(name: str) -> str | None:
-    return shutil.which(name, path=SANDBOX_PATH)
+def is_installed(program: str) -> bool:
+    """Whether a rehearsal finds the program."""
+    return shutil.which(program, path=SANDBOX_PATH) is not None
 
 
 def _program(name: str) -> CheckStep:
-    found = _found(name)
+    found = is_installed(name)
     return CheckStep(
         test_case_id=f"dependency_check/{name}"[:160],
         label=f"The program {name} is installed"[:240],
