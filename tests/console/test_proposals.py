@@ -75,6 +75,8 @@ async def test_commands_that_are_no_part_of_the_lesson_are_listed_with_their_rea
 ) -> None:
     page = console.page
     await page.goto(console.url)
+    # The console's own script has ended only when the form is there; it must find the page whole.
+    await expect(page.get_by_label("Access token")).to_be_visible()
     await page.evaluate(
         """async () => {
             const { meaning } = await import("/console/static/parts/draft.js");
