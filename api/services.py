@@ -328,6 +328,7 @@ async def open_services(settings: Settings) -> Services:
             settings.task_queue,
             SessionStore(database),
             smoke_test_after=settings.smoke_test_after,
+            replay_budget=settings.replay_budget,
         ),
         sessions=SessionStore(database),
         session_reads=SessionReads(database, actions),

@@ -42,7 +42,13 @@ from config.safety import (
 )
 from config.skill_settings import SkillSettings
 from config.value_types import AdapterNames, Duration, Names
-from contracts.learning.session import ARM_TIMEOUT, CAPTURE_TIMEOUT, MODEL_TIMEOUT, QUESTION_DEADLINE
+from contracts.learning.session import (
+    ARM_TIMEOUT,
+    CAPTURE_TIMEOUT,
+    MODEL_TIMEOUT,
+    QUESTION_DEADLINE,
+    REPLAY_BUDGET,
+)
 from contracts.learning.starting_state import MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, InputLimits
 
 
@@ -206,6 +212,13 @@ class Settings(McpSettings, SkillSettings):
     )
     record_inputs_total_bytes: int = Field(
         default=MAX_TOTAL_BYTES, ge=0, le=4 * MAX_TOTAL_BYTES, description="All that is kept of it."
+    )
+
+    replay_budget: Duration = Field(
+        default=REPLAY_BUDGET,
+        ge=timedelta(seconds=5),
+        le=timedelta(minutes=3),
+        description="For all replays of a demonstration together.",
     )
 
     mining_max_variation: float = Field(

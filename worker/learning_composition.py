@@ -56,10 +56,11 @@ def learning_activities(shared: WorkerResources, model: ModelEndpoint | None) ->
     drafter = Drafter(shared.observations, drafts, proposals, wordings, bases, evidence, states, practices)
     sessions = SessionActivities(SessionStore(database), drafter, wake, bases)
     rehearsals = shared.settings.data_dir / "rehearsals"
-    replay = LessonReplay(shared.observations, states, evidence, proposals, rehearsals, EvidenceBounds())
+    bounds = EvidenceBounds(seconds=shared.settings.replay_budget.total_seconds())
+    replay = LessonReplay(shared.observations, states, evidence, proposals, rehearsals, bounds)
     found = AbilityStore(database, by_meaning=shared.settings.find_by_meaning)
     validation = ValidationActivities(
-        drafts, found, ValidationStore(database), states, evidence, rehearsals, wake
+        drafts, found, ValidationStore(database), states, evidence, rehearsals, bounds, wake
     )
     installs = InstallActivities(InstallStore(database, edits), shared.projection.project)
     trials = TrialActivities(TrialStore(database), drafts, states, rehearsals, wake)

@@ -76,6 +76,7 @@ class ValidationActivities:
         states: StartingStates,
         evidence: LessonEvidenceStore,
         rehearsal_root: Path,
+        bounds: EvidenceBounds,
         written: Callable[[], None],
     ) -> None:
         """``rehearsal_root`` is where the sandboxes' temporary folders are made."""
@@ -85,6 +86,7 @@ class ValidationActivities:
         self._results = results
         self._states = states
         self._rehearsal_root = rehearsal_root
+        self._bounds = bounds
         self._written = written
 
     @activity.defn
@@ -181,7 +183,7 @@ class ValidationActivities:
     def _replayed(self, lesson: Lesson, conditions: Sequence[ProofCondition]) -> LessonEvidence:
         progress, cancelled = replay_progress()
         self._rehearsal_root.mkdir(parents=True, exist_ok=True)
-        finder = EvidenceFinder(lesson, self._rehearsal_root, EvidenceBounds(), progress, cancelled)
+        finder = EvidenceFinder(lesson, self._rehearsal_root, self._bounds, progress, cancelled)
         return finder.find(datetime.now(UTC), conditions)
 
     def _rehearsed(

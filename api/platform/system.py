@@ -1,6 +1,7 @@
 """Liveness, readiness, Prometheus metrics, and the Temporal execution of an object (routes.md)."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -12,12 +13,15 @@ from sqlalchemy import text
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.converter import ActivitySerializationContext
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.platform.dependencies import Reader, ServicesDep, parse_uuid
 from api.platform.skill_metrics import SkillMetrics
 from api.services import Services
 from contracts import workflow_ids
+from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.responses import WorkflowLinkResponse
 from contracts.platform.readiness import LivenessResponse, ReadinessResponse
@@ -73,7 +77,29 @@ async def workflow_link(
         status=found.status.name.lower() if found.status else "unknown",
         run_id=found.run_id,
         temporal_ui_url=temporal_ui_link(services, workflow_id, found.run_id),
+        doing=await _reported(services.client, found),
     )
+
+
+async def _reported(client: Client, found: WorkflowExecutionDescription) -> str | None:
+    """The words of the newest heartbeat of an activity under way; those that report numbers have none."""
+    for activity in found.raw_description.pending_activities:
+        context = ActivitySerializationContext(
+            namespace=client.namespace,
+            activity_id=activity.activity_id,
+            activity_type=activity.activity_type.name,
+            activity_task_queue=None,
+            workflow_id=found.id,
+            workflow_type=found.workflow_type,
+            is_local=False,
+        )
+        converter = client.data_converter.with_context(context)
+        # What was not signed by this installation cannot be read, and is not worth a refusal here.
+        with suppress(KeyError):
+            details = await converter.decode(activity.heartbeat_details.payloads)
+            if details and isinstance(details[0], str):
+                return clipped(details[0], 240)
+    return None
 
 
 def temporal_ui_link(services: Services, workflow_id: str, run_id: str | None) -> str | None:

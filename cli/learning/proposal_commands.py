@@ -42,6 +42,7 @@ from contracts.learning.responses import QuestionView, ValidationRunsListRespons
 from contracts.learning.session import LearnSession
 from contracts.learning.state_machine import SessionCommand
 from contracts.learning.validation import OverallResult, StepResult, ValidationRun, ValidationRunKind
+from contracts.workflow_ids import learn_session_id
 
 LONGEST_ANSWER = 2000
 
@@ -133,7 +134,8 @@ def propose(
     """Draft a proposal of what was captured."""
     request = GenerateProposalRequest(ask_before_build=ask)
     session_id = session_id_of(call, session, SessionCommand.GENERATE_PROPOSAL)
-    with call.busy("replaying what was shown, then drafting; this takes up to a minute …"):
+    doing = "replaying what was shown, then drafting; this takes up to a minute …"
+    with call.busy(doing, learn_session_id(session_id)):
         drafted = call.api.learn.generate_proposal(session_id, request).session
     answer_session(call, drafted)
 

@@ -4,9 +4,10 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, NamedTuple, ParamSpec, cast
 
 import typer
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 URL_VARIABLE = "APPRENTICE_API_URL"
 TOKEN_VARIABLE = "APPRENTICE_TOKEN"  # noqa: S105 - a name
 READY_FILE_VARIABLE = "APPRENTICE_READY_FILE"
+_FOLLOW_EVERY_SECONDS = 1.0
 ADMIN_TOKEN_FILE = "admin_token"  # noqa: S105 - a name
 
 
@@ -126,13 +128,35 @@ class Invocation:
             self.show(*parts)
 
     @contextmanager
-    def busy(self, doing: str) -> Generator[None]:
-        """Show that something is going on while the block runs."""
+    def busy(self, doing: str, workflow_id: str | None = None) -> Generator[None]:
+        """Show that something is going on while the block runs, with what the workflow's activity reports of it."""
         if self.json or not self.out.is_terminal:
             yield
-        else:
-            with self.out.status(doing):
-                yield
+            return
+        with self.out.status(doing) as status, ExitStack() as stack:
+            if workflow_id is not None:
+                stack.enter_context(
+                    self._following(workflow_id, lambda what: status.update(f"{doing} {what}"))
+                )
+            yield
+
+    @contextmanager
+    def _following(self, workflow_id: str, tell: Callable[[str], None]) -> Generator[None]:
+        """Tells once a second what an activity of the workflow reports, while the block runs."""
+        ended = Event()
+
+        def follow() -> None:
+            while not ended.wait(_FOLLOW_EVERY_SECONDS):
+                with suppress(ApiFailure):
+                    tell(self.api.workflow_link(workflow_id).doing or "")
+
+        follower = Thread(target=follow, daemon=True)
+        follower.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            follower.join()
 
     def line(self, text: str) -> None:
         """Print one line at once, as it is, with or without ``--json``."""

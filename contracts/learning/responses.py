@@ -270,6 +270,10 @@ class WorkflowLinkResponse(VersionedContract):
     status: Text80
     run_id: Text80 | None = None
     temporal_ui_url: str | None = None
+    doing: Text240 | None = Field(
+        default=None,
+        description="What an activity under way last reported, such as “without command 3 of 7” of a replay.",
+    )
 
 
 class LearningRuntimeSnapshot(VersionedContract):

@@ -22,6 +22,9 @@ QUESTION_DEADLINE = timedelta(days=7)
 MODEL_TIMEOUT = timedelta(seconds=45)
 """Default of the setting ``model_timeout``."""
 
+REPLAY_BUDGET = timedelta(seconds=60)
+"""Default of the setting ``replay_budget``."""
+
 
 class SourceRun(Contract):
     """One run: its trace, and the session that holds what was captured of it."""

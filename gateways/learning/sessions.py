@@ -13,7 +13,7 @@ from config.settings import Settings
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import CommandReceipt, LearnSessionAggregate, LearnSettings
 from contracts.learning.proposal import BaseSkill
-from contracts.learning.session import LearnSession, SourceRun
+from contracts.learning.session import REPLAY_BUDGET, LearnSession, SourceRun
 from contracts.learning.state_machine import AT_REST, SessionCommand, refusal
 from contracts.learning.test_policy import TestPolicy
 from contracts.workflow_ids import LOOK, REPROBE_SCHEDULE, capability_reprobe_id, learn_session_id
@@ -43,8 +43,8 @@ from workflows.learning.learn_session_workflow import LearnSessionWorkflow, open
 
 log = structlog.get_logger(__name__)
 
-REPLAY_TAKES = timedelta(seconds=75)
-"""What the replay of a demonstration may take before its draft is made: its budget, and the way there."""
+REPLAY_WAITS = timedelta(seconds=15)
+"""What a replay may take besides its budget: the way to a worker, and the command that runs when the time is up."""
 
 INSTALL_ANSWERS_WITHIN = timedelta(seconds=60)
 """The timeout of an install, which answers when it has ended; then the client has to watch it instead."""
@@ -90,8 +90,11 @@ class LearnGateway:
         *,
         answer_within: timedelta = ANSWER_WITHIN,
         smoke_test_after: timedelta | None = None,
+        replay_budget: timedelta = REPLAY_BUDGET,
     ) -> None:
         """``answer_within`` is the timeout of a command that is not an install.
+
+        To it is added ``replay_budget``, that of the workers, for a command that has a demonstration replayed.
 
         ``smoke_test_after`` is when the smoke test of what was installed begins; without it, or where it cannot be
         started, the scheduled recheck takes it on.
@@ -101,6 +104,7 @@ class LearnGateway:
         self._sessions = sessions
         self._answer_within = answer_within
         self._smoke_test_after = smoke_test_after
+        self._replay_budget = replay_budget
         self.calls = 0
 
     async def create(
@@ -203,7 +207,7 @@ class LearnGateway:
         if command in _DRAFTS and aggregate.settings.drafting_model is not None:
             within += timedelta(seconds=aggregate.settings.drafting_timeout_seconds)
         if isinstance(message, GenerateProposalCommand) and message.replay:
-            within += REPLAY_TAKES
+            within += self._replay_budget + REPLAY_WAITS
         self.calls += 1
         session_id = aggregate.session.learn_session_id
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
+from contracts.learning.session import REPLAY_BUDGET
 from domain.learning.conditions.conditions import FolderContents
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.proof.outcomes import is_compared
@@ -43,7 +44,7 @@ class Lesson:
 class EvidenceBounds:
     """What the replays may take together, and at once."""
 
-    seconds: float = 60.0
+    seconds: float = REPLAY_BUDGET.total_seconds()
     at_once: int = 2
     limits: SandboxLimits | None = None
     facts: Facts = state_facts

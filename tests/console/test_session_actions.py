@@ -1,5 +1,8 @@
 """What a session's page lets a person do: what the service offers, and nothing else."""
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.async_api import expect
 from uuid_utils import uuid7
@@ -8,6 +11,7 @@ from tests.console.conftest import PATIENCE_MS, Console
 from tests.fixtures.learner import Learner
 from tests.fixtures.mined import add_mined
 from tests.fixtures.practising import begin, ended, practice
+from tests.fixtures.recorded_terminal import record
 from tests.fixtures.stack import EVERYDAY_SCOPES, Stack
 
 pytestmark = pytest.mark.anyio
@@ -174,3 +178,25 @@ async def test_a_suggestion_is_built_only_while_no_session_is_in_the_way(
     await page.get_by_role("dialog").get_by_role("button", name="Dismiss for good").click()
     await expect(card).to_contain_text("Dismissed")
     await expect(card.get_by_role("button")).to_have_count(0)
+
+
+@pytest.mark.thorough
+async def test_while_a_demonstration_is_replayed_its_page_says_what_is_tried(
+    console: Console, origin: str, tmp_path: Path
+) -> None:
+    page, learner = console.page, console.learner
+    await learner.create()
+    await learner.act("start")
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    (desk / "sales.csv").write_text("".join(f"{name},{len(name)}\n" for name in ("Oslo", "Bern", "Corfu")))
+    await record(learner, origin, desk, ["sleep 1; sort sales.csv > sorted.csv"])
+    await learner.act("stop")
+    await console.sign_in()
+    await console.open(f"sessions/{learner.session_id}")
+    stands = page.get_by_role("region", name="Where it stands")
+    await stands.get_by_role("button", name="Draft a proposal").click()
+    reported = stands.get_by_text("Replaying: ")
+    await expect(reported).to_contain_text(re.compile("the whole demonstration|without"))
+    await expect(reported).to_have_count(0)
+    await expect(page.get_by_role("region", name="How it was drafted")).to_be_visible()

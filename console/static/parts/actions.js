@@ -7,6 +7,7 @@ import { live } from "../live.js";
 import { lacking } from "./act.js";
 import { whileBusy } from "./busy.js";
 import { ask } from "./dialogs.js";
+import { following } from "./following.js";
 import { actionOf, COMMANDS } from "./session_commands.js";
 import { prose } from "./notices.js";
 import { trouble } from "./trouble.js";
@@ -60,7 +61,8 @@ function button(name, session, context, { primary, place }) {
     trouble.clear();
     await whileBusy(element, async () => {
       try {
-        await perform({});
+        const sent = () => perform({});
+        await (command.workflow ? following(element, command.workflow(session), sent) : sent());
         await settled(command);
       } catch (error) {
         trouble.report(error, error.retryable ? attempt : null);

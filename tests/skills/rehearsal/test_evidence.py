@@ -1,9 +1,11 @@
 """Evidence of small lessons: what is kept, what is left out, and what proves it."""
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -462,6 +464,32 @@ def test_the_time_given_bounds_a_command_that_never_ends(tmp_path: Path) -> None
     evidence = taught.find(seconds=6.0)
     assert not evidence.reproduced
     assert "did not end within the time allowed" in evidence.note
+
+
+def test_when_the_time_is_up_commands_that_were_not_left_out_stay_and_prove_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taught = Taught(tmp_path, {"in.csv": TABLE}, *(f"sort -r in.csv > out{n}.txt" for n in range(9)))
+    hours = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + hours[0])
+    monkeypatch.setattr("skills.rehearsal.replay.time", clock)
+
+    def note(label: str) -> None:
+        taught.labels.append(label)
+        if label == "without command 3 of 9":
+            hours[0] = 3600.0
+
+    taught.note = note
+    evidence = taught.find()
+    assert evidence.reproduced
+    assert taught.kept() == [one.command for one in taught.commands]
+    begun = taught.labels[taught.labels.index("without command 3 of 9") + 1 :]
+    assert len(begun) < EvidenceBounds().at_once
+    proven = {
+        path for n in range(9) if (path := f"out{n}.txt") in {p.condition.path for p in evidence.proofs}
+    }
+    assert {"out0.txt", "out1.txt"} <= proven
+    assert proven <= {f"out{n}.txt" for n in range(4)}
 
 
 def test_nothing_is_begun_after_it_was_cancelled_and_no_folder_is_left(tmp_path: Path) -> None:
