@@ -14,6 +14,9 @@ from contracts.learning.validation import SafetyClass
 MAX_CONDITIONS = 40
 """The most conditions that one lesson is checked by."""
 
+MAX_SCRIPTS = 20
+"""The most programs that are kept of one lesson."""
+
 
 class ConditionKind(StrEnum):
     """What a condition states about a file, given the folder before and after the work."""
@@ -173,7 +176,7 @@ class LessonEvidence(VersionedContract):
         max_length=200,
         description="Folders of the starting state that hold an input, or that a kept command names by a path.",
     )
-    scripts: tuple[WrittenScript, ...] = Field(default=(), max_length=20)
+    scripts: tuple[WrittenScript, ...] = Field(default=(), max_length=MAX_SCRIPTS)
     not_needed: tuple[Text120, ...] = Field(
         default=(),
         max_length=100,

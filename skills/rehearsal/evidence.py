@@ -16,6 +16,7 @@ from typing import TypeVar
 from contracts.base import clipped
 from contracts.learning.evidence import (
     MAX_CONDITIONS,
+    MAX_SCRIPTS,
     CommandUse,
     ConditionVerdict,
     LeftOutCommand,
@@ -57,8 +58,8 @@ __all__ = ["EvidenceBounds", "EvidenceFinder", "Lesson", "same_outcome"]
 
 _T = TypeVar("_T")
 
-MOST_SCRIPTS, MAX_SCRIPT_CHARACTERS = 20, 65_536
-"""The programs that are kept of one lesson, and how long each may be."""
+MAX_SCRIPT_CHARACTERS = 65_536
+"""How long a program may be that is kept."""
 
 MOST_ABLATIONS = 40
 """Commands that are left out in turn; of a longer lesson the last ones."""
@@ -396,4 +397,4 @@ def _scripts(kept: Sequence[RehearsalCommand], run: Run) -> tuple[WrittenScript,
         for path in sorted(ran - {*run.before.paths()})
         if (text := run.after.text(path)) and len(text) <= MAX_SCRIPT_CHARACTERS
     )
-    return tuple(found)[:MOST_SCRIPTS]
+    return tuple(found)[:MAX_SCRIPTS]

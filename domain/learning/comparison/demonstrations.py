@@ -5,7 +5,7 @@ task where every demonstration has it: an action aligned with one of its actions
 the parameters) left behind. Other steps are optional: noted for review, never dropped or required silently.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
@@ -170,6 +170,20 @@ def _marks_of(
 
 def rehearsal_commands(steps: Sequence[DemonstratedStep]) -> tuple[RehearsalCommand, ...]:
     """The commands of one demonstration that can be replayed, in order."""
+    return _commands(steps, rehearsed_line)
+
+
+def shown_commands(steps: Sequence[DemonstratedStep]) -> tuple[RehearsalCommand, ...]:
+    """The commands of one demonstration as they are shown to a reader, in order.
+
+    Those that only a person can carry out are among them; those that were recorded as a digest are not.
+    """
+    return _commands(steps, _shown_line)
+
+
+def _commands(
+    steps: Sequence[DemonstratedStep], line_of: Callable[[ObservedActionEvent], str | None]
+) -> tuple[RehearsalCommand, ...]:
     return tuple(
         RehearsalCommand(
             event_id=e.event_id,
@@ -178,8 +192,14 @@ def rehearsal_commands(steps: Sequence[DemonstratedStep]) -> tuple[RehearsalComm
             may_fail=e.terminal.exit_class is ExitClass.FAILED,
         )
         for e in all_events(steps)
-        if e.terminal and (line := rehearsed_line(e)) is not None
+        if e.terminal and (line := line_of(e)) is not None
     )
+
+
+def _shown_line(event: ObservedActionEvent) -> str | None:
+    if event.terminal is None or event.terminal.command.startswith("sha256:"):
+        return None
+    return replayed_line(event.terminal) or event.terminal.command
 
 
 def rehearsed_line(event: ObservedActionEvent) -> str | None:

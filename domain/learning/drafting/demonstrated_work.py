@@ -9,8 +9,9 @@ from contracts.learning.proposal import DraftedFile, RehearsalCommand
 from domain.learning.checkpoints.checkpoints import may_be_shown, shown_path
 from domain.learning.commands.command_line import hosts_in
 from domain.learning.commands.command_safety import deleted_patterns, programs_used
+from domain.learning.comparison.demonstrations import shown_commands
 from domain.learning.comparison.parameters import ParameterWording
-from domain.learning.drafting.method import script_files
+from domain.learning.drafting.method import WrittenPrograms, written_programs
 from domain.learning.interpretation.inference import Materials, materials_of, operations_in
 from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.steps import DemonstratedStep, total_effects
@@ -27,6 +28,8 @@ class DemonstratedWork:
     rehearsal: tuple[RehearsalCommand, ...]
     evidence: LessonEvidence | None
     wording: ParameterWording
+    earlier: Sequence[DraftedFile] = ()
+    """The files of the skill that is improved."""
 
     @cached_property
     def materials(self) -> Materials:
@@ -48,10 +51,20 @@ class DemonstratedWork:
         others = {*made.by_hand, *made.results, *made.removed, *made.scripts}
         return tuple(path for path in dict.fromkeys((*made.supplied, *named)) if path not in others)
 
+    @property
+    def is_replayed(self) -> bool:
+        """Whether a replay ended as the demonstration did."""
+        return self.evidence is not None and self.evidence.reproduced
+
     @cached_property
-    def scripts(self) -> list[DraftedFile]:
+    def shown(self) -> tuple[RehearsalCommand, ...]:
+        """The commands as they are shown to a reader."""
+        return shown_commands(self.steps)
+
+    @cached_property
+    def written(self) -> WrittenPrograms:
         """The programs that a person wrote and ran."""
-        return script_files(self.evidence)
+        return written_programs(self.steps, self.evidence, self.earlier)
 
     @cached_property
     def programs(self) -> tuple[str, ...]:

@@ -63,19 +63,22 @@ def draft_skill(
     edits: Mapping[str, object] | None = None,
     evidence: LessonEvidence | None = None,
     stated: StatedConditions | None = None,
+    earlier: Sequence[DraftedFile] = (),
 ) -> SkillDraft:
     """The skill bundle: SKILL.md, capability manifest, trigger and success tests, rehearsal commands.
 
     ``edits`` are a revision's fields as ``check_edits`` returns them; of these, slug and trigger phrases are
     used here, the others are in the interpretation already. Secrets in a person's wording are masked. With ``evidence``
     of a replay the draft begins with its starting state and states the conditions that it proved. ``stated`` is what is
-    tested of the conditions of success, where that does not follow from these.
+    tested of the conditions of success, where that does not follow from these; ``earlier`` are the files of the skill
+    that this one improves, whose scripts stay where they are still run.
     """
     edited = edits or {}
     rehearsal = rehearsal_commands(events_kept)
     stated = stated or _stated(interpretation, evidence, edited, can_be_tested=bool(rehearsal))
     interpretation, stated = _masked(interpretation, stated)
-    work = DemonstratedWork(events_kept, rehearsal, evidence, ParameterWording(interpretation.parameters))
+    wording = ParameterWording(interpretation.parameters)
+    work = DemonstratedWork(events_kept, rehearsal, evidence, wording, earlier)
     phrases, blocked = _triggers(interpretation, work, trigger_hints, edited)
     manifest = capability_manifest(
         interpretation,
@@ -166,9 +169,10 @@ def _document(
         capability_id=manifest.capability_id,
         execution_mode=session.execution_mode,
         parameters=[_parameter(p) for p in parameters],
-        method=method_facts(work.rehearsal, parameters, work.evidence) if work.evidence else (),
+        method=method_facts(work.shown, parameters, work.written),
+        is_replayed=work.is_replayed,
         techniques=techniques_of((one.command for one in work.rehearsal), total_effects(work.steps)),
-        scripts=[script.path for script in work.scripts],
+        scripts=[script.path for script in work.written.files],
         optional_steps=[_optional(step) for step in interpretation.optional_steps],
         documents=[in_words(one) for one in interpretation.dependencies],
         paths=(*work.paths, *(one.dependency_ref for one in interpretation.dependencies)),
@@ -193,11 +197,9 @@ def _files(
         _json_file("tests/success.json", effects),
         _json_file("tests/triggers.json", [c.model_dump(mode="json") for c in cases]),
         *([_json_file(TOOL_BINDINGS, {"schema_version": 1, "bindings": bindings})] if bindings else []),
-        *work.scripts,
-        *(
-            example_file(interpretation.title, work.rehearsal, interpretation.parameters)
-            if work.evidence
-            else []
+        *work.written.files,
+        *example_file(
+            interpretation.title, work.shown, interpretation.parameters, is_replayed=work.is_replayed
         ),
     )
 

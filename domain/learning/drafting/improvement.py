@@ -15,7 +15,6 @@ from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
 from contracts.learning.proposal import (
     MAX_CONFLICTS,
-    METHOD_SECTION,
     BaseConflict,
     BaseSkill,
     DraftedFile,
@@ -35,9 +34,9 @@ from domain.learning.comparison.parameter_edits import (
 from domain.learning.comparison.parameters import parameterised, placeholder
 from domain.learning.conditions.stated_conditions import StatedConditions, stated_conditions
 from domain.learning.drafting.drafting import draft_skill, states_success
-from domain.learning.drafting.method import EXAMPLE, example_file, with_scripts_still_run
+from domain.learning.drafting.method import EXAMPLE, example_file
 from domain.learning.drafting.revision import DEPENDENCIES
-from domain.learning.drafting.skill_markdown import parse_frontmatter, parts_of, texts_of
+from domain.learning.drafting.skill_markdown import NOT_REPLAYED, parse_frontmatter, parts_of, texts_of
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 
 SKILL_FILE = "SKILL.md"
@@ -137,8 +136,8 @@ def improve(base: BaseMaterial, source: ImprovementInput) -> Improvement:
 
     Name, description, support files and whatever a hand has written stay, except where the change is about
     just that part and no hand has touched it. The commands come with all that they were proved with (starting
-    state, conditions, what is not rehearsed): from the new demonstration, or without one from the base. The facts
-    that the result depends on stay where the new demonstration was not replayed.
+    state, conditions, what is not rehearsed): from the new demonstration, or without one from the base. So do the facts
+    that the result depends on; where the new demonstration was not replayed, they say so.
 
     Raises:
         Refusal: ``REVISION_INVALID`` when an edit would rename the skill, or is about a parameter it has not.
@@ -254,11 +253,14 @@ def _renderings(
                 tests_files=tests_files,
             )
         return old, _in_words(base, interpretation, source.session, edits, said)
-    steps, evidence = source.shown.steps, source.shown.evidence
-    if evidence is None:
-        return _without_method(base.draft), draft_skill(interpretation, steps, source.session, edits=edits)
-    evidence = with_scripts_still_run(evidence, base.draft.files, steps)
-    return base.draft, draft_skill(interpretation, steps, source.session, edits=edits, evidence=evidence)
+    return base.draft, draft_skill(
+        interpretation,
+        source.shown.steps,
+        source.session,
+        edits=edits,
+        evidence=source.shown.evidence,
+        earlier=base.draft.files,
+    )
 
 
 def _in_words(
@@ -270,23 +272,16 @@ def _in_words(
 ) -> SkillDraft:
     """What the words alone say, the example of the base among it: it speaks of title and parameters too."""
     draft = draft_skill(interpretation, (), session, edits=edits, stated=stated)
-    if not any(file.path == EXAMPLE for file in base.draft.files):
+    drafted = next((file.content for file in base.draft.files if file.path == EXAMPLE), None)
+    if drafted is None:
         return draft
-    example = example_file(interpretation.title, base.draft.rehearsal, interpretation.parameters)
-    return draft.changed(files=(*draft.files, *example))
-
-
-def _without_method(draft: SkillDraft) -> SkillDraft:
-    """The draft without the facts that its result depends on, so that a draft without any takes none away."""
-    facts = f"section {METHOD_SECTION}"
-    return draft.changed(
-        files=tuple(
-            file.changed(content="".join(part.text for part in parts_of(file.content) if part.name != facts))
-            if file.path == SKILL_FILE
-            else file
-            for file in draft.files
-        )
+    example = example_file(
+        interpretation.title,
+        base.draft.rehearsal,
+        interpretation.parameters,
+        is_replayed=NOT_REPLAYED not in drafted,
     )
+    return draft.changed(files=(*draft.files, *example))
 
 
 def _merged_files(

@@ -36,6 +36,12 @@ _ALSO_LIMIT = 600
 
 _RESERVED_SCALARS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
+NOT_REPLAYED = (
+    "The lesson was not replayed: this was read from the commands as they were typed, and nothing has shown which of"
+    " them the result needs."
+)
+"""Said of facts and of an example that no replay stands behind."""
+
 _PREPOSITION = re.compile(r"(?i)(?:after|at|before|by|during|each|every|for|in|on|once|while|with)\s")
 
 _KEY = re.compile(r"([A-Za-z][\w-]*):")
@@ -91,6 +97,8 @@ class SkillDocument:
     """The ids of those whose condition nothing tests."""
     parameters: Sequence[str] = ()
     method: Sequence[MethodFact] = ()
+    is_replayed: bool = True
+    """Whether a replay stands behind the method."""
     techniques: Sequence[str] = ()
     scripts: Sequence[str] = ()
     optional_steps: Sequence[str] = ()
@@ -168,6 +176,8 @@ def _fact(fact: MethodFact) -> str:
 
 def _method(document: SkillDocument) -> str:
     found = "\n".join(f"- {_fact(one)}" for one in document.method)
+    if not document.is_replayed:
+        found = f"{NOT_REPLAYED}\n\n{found}"
     if document.scripts:
         names = listed([f"`{name}`" for name in document.scripts])
         found += f"\n\nThe demonstration wrote its own programs; they are kept in {names}."

@@ -3,18 +3,16 @@
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
 from contracts.abilities.availability import MAX_METHOD, AbilityAvailabilityEntry
 from contracts.base import clipped
-from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import calls_in
 from domain.learning.commands.shell_words import UnreadableCommand
-from domain.learning.drafting.method import method_facts
+from domain.learning.drafting.method import WrittenPrograms, method_facts
 from domain.learning.drafting.triggers import trigger_phrases
 from domain.learning.interpretation.naming import slug_from_title, title_from_goal
 from domain.learning.method.techniques import techniques_of
@@ -102,8 +100,7 @@ def taught(told: Told) -> AbilityAvailabilityEntry:
     wish = SemanticWorkflowInterpretation.model_construct(title=title, goal_summary=goal, parameters=())
     files = [posixpath.basename(path) for path in told.results.split()]
     shown = [RehearsalCommand(event_id=_ANY, command=one, working_folder=".") for one in commands]
-    evidence = LessonEvidence(state_id=_ANY, reproduced=True, made_at=_THEN)
-    facts = method_facts(shown, (), evidence)
+    facts = method_facts(shown, (), WrittenPrograms())
     programs = dict.fromkeys(call.program for one in commands for call in calls_in(one))
     return ability(
         slug_from_title(title),
@@ -117,4 +114,4 @@ def taught(told: Told) -> AbilityAvailabilityEntry:
     )
 
 
-_ANY, _THEN = str(UUID(int=1)), datetime(2026, 11, 1, tzinfo=UTC)
+_ANY = str(UUID(int=1))

@@ -15,6 +15,7 @@ from contracts.learning.proposal import SkillDraft
 from domain.learning.comparison.parameters import parameterised, type_of
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.improvement import Improvement, ImprovementInput, Shown, improve
+from domain.learning.drafting.skill_markdown import NOT_REPLAYED
 from domain.learning.interpretation.steps import all_events
 from tests.domain.conftest import Learned, Teaching
 from tests.domain.learning.drafting.test_delta import base_of
@@ -184,11 +185,23 @@ def test_a_value_shown_once_more_is_added_to_those_that_were_known() -> None:
     assert parameters_after(base, once(8, largest(5), number="5")) == {"count": ("5", "3", "4")}
 
 
-def test_a_new_demonstration_that_was_not_replayed_has_no_proof_and_takes_no_fact_away() -> None:
+def test_a_new_demonstration_that_was_not_replayed_has_no_proof_and_says_so_of_its_facts() -> None:
     better = T.learn([SORTED, COUNTED])
     found = improved(Shown(better.interpretation, better.steps))
 
     assert (found.starting_state_id, found.conditions) == (None, ())
     assert [command.command for command in found.rehearsal][-1] == "wc -l < top.txt > count.txt"
-    assert facts_of(found) == facts_of(TAUGHT.draft)
-    assert text_of(found, EXAMPLE) == text_of(TAUGHT.draft, EXAMPLE)
+    for text in (facts_of(found), text_of(found, EXAMPLE)):
+        assert NOT_REPLAYED in text
+        assert "wc -l < top.txt > count.txt" in text
+        assert "bash rank.sh sales.csv | sort -r > top.txt" in text
+    assert "kept in `scripts/rank.sh`" in facts_of(found)
+    assert text_of(found, "scripts/rank.sh") == 'cat "$1"\n'
+
+
+def test_words_alone_leave_an_example_that_was_not_replayed_marked_as_such() -> None:
+    found = improvement_of(T.learn([SORTED, COUNTED]), title="Rank the sales").draft
+
+    assert text_of(found, EXAMPLE).startswith("# Rank the sales:")
+    assert NOT_REPLAYED in text_of(found, EXAMPLE)
+    assert NOT_REPLAYED in facts_of(found)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.learning.commands.command_line import name_set
 from domain.learning.method.literals import literals_of
 from domain.learning.method.option_meanings import MAX_TEXT, CommandFacts, facts_of, read_facts
 from domain.learning.method.program_forms import known_programs
 from domain.learning.method.sed_wording import sed_facts
 from tests.domain.learning.commands.command_lines import LINES, Line
+from tests.domain.learning.method.argument_words import ARGUMENTS
 from tests.domain.learning.method.text_lines import TEXT
 from tests.domain.learning.method.tool_lines import FILES, TOOLS
 
@@ -140,20 +140,7 @@ def test_at_least_sixty_programs_are_known() -> None:
     assert len({name.split()[0] for name in known_programs()}) >= 60
 
 
-_PIECES = sorted(
-    name_set(
-        r"""-n -k2 -t, -rf --exclude=x -f -e s/a/b/ 5 -5 +2 -- - a.csv "$f" {} -exec ; \; ! ( -m -c -I -I{} x=1 -1
-        --arg a*b -print0 $(date) <(sort) $((1+2)) '' -C dir > out < in -name -perm 640 | && if=x"""
-    )
-)
-_WORDS = st.one_of(
-    st.sampled_from(_PIECES),
-    st.text(alphabet="abcXYZ019-=.,:/'\"$*{}()\\\t é", max_size=8).map(shlex.quote),
-)
-_LINE = st.lists(_WORDS, max_size=8).map(" ".join)
-
-
-@given(program=st.sampled_from([*known_programs(), "frobnicate", "xargs -n1 grep"]), words=_LINE)
+@given(program=st.sampled_from([*known_programs(), "frobnicate", "xargs -n1 grep"]), words=ARGUMENTS)
 def test_any_arguments_have_facts_of_bounded_length_that_account_for_every_literal(
     program: str, words: str
 ) -> None:
