@@ -286,7 +286,7 @@ async def test_the_installed_skill_speaks_of_states_and_never_of_commands_or_the
     skill = detail["skill_markdown"]
     assert "## Checkpoints" in skill
     assert "reports/top.txt" in skill
-    for command in ("sort -t", "tar czf", "printf", "next_step_ids", "entry_step_id", "step_type"):
+    for command in ("sort -t", "tar czf", "printf '", "next_step_ids", "entry_step_id", "step_type"):
         assert command not in skill
     files = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/files")
     assert not any("next_step_ids" in file["content"] for file in files["files"])

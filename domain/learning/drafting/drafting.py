@@ -169,7 +169,7 @@ def _document(
         capability_id=manifest.capability_id,
         execution_mode=session.execution_mode,
         parameters=[_parameter(p) for p in parameters],
-        method=method_facts(work.shown, parameters, work.written),
+        method=method_facts(work.shown, parameters, work.written, is_replayed=work.is_replayed),
         is_replayed=work.is_replayed,
         techniques=techniques_of((one.command for one in work.rehearsal), total_effects(work.steps)),
         scripts=[script.path for script in work.written.files],

@@ -118,9 +118,13 @@ def _still_run(
 
 
 def method_facts(
-    commands: Sequence[RehearsalCommand], parameters: Sequence[SkillParameter], programs: WrittenPrograms
+    commands: Sequence[RehearsalCommand],
+    parameters: Sequence[SkillParameter],
+    programs: WrittenPrograms,
+    *,
+    is_replayed: bool = True,
 ) -> list[MethodFact]:
-    """For each command its facts in words, program by program, and the command itself where it is short.
+    """For each command its facts in words, program by program, and the command itself where it was replayed and is short.
 
     Commands that wrote nothing but programs of ``scripts/`` are left out: the program is there as it came to be, and
     the first version of what was corrected later is no part of the method.
@@ -132,7 +136,7 @@ def method_facts(
         if command.event_id in writers:
             continue
         place = _place(command.working_folder)
-        typed = _masked(places.formal(_typed(command.command)))
+        typed = _masked(places.formal(_typed(command.command))) if is_replayed else ""
         for said in places.facts(
             command.command, lambda text, place=place: [place + one for one in facts_in_words(text)]
         ):

@@ -12,14 +12,13 @@ from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.abilities.lookup import Fit
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import ParameterType, SkillParameter
-from contracts.learning.proposal import METHOD_SECTION, SkillDraft
+from contracts.learning.proposal import SkillDraft
 from domain.abilities.fit.fit_index import FitIndex
 from domain.learning.checkpoints.checkpoint_lint import coordinates_in, gesture_in, selector_in
 from domain.learning.drafting.bundle import workflow_graph
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.method import EXAMPLE
 from domain.learning.drafting.skill_markdown import parse_frontmatter
-from domain.learning.interpretation.steps import all_events
 
 
 def as_ability(draft: SkillDraft, lane: InstallLane) -> AbilityAvailabilityEntry:
@@ -79,13 +78,9 @@ def test_the_skill_file_holds_checkpoints_and_neither_clicks_nor_commands(teach:
     assert not any(
         gesture_in(line) or coordinates_in(line) or selector_in(line) for line in text.splitlines()
     )
-    retained = {event.event_id for event in all_events(learned.steps)}
-    before, _, method = text.partition(f"## {METHOD_SECTION}")
-    facts, _, after = method.partition("\n## ")
     for event in events:
         if event.terminal and event.terminal.command not in ("ls",):
-            assert event.terminal.command not in before + after
-            assert (event.terminal.command in facts) == (event.event_id in retained)
+            assert event.terminal.command not in text
 
 
 @pytest.mark.acceptance("R11.2-27")
