@@ -6,7 +6,7 @@ The risk of a command is classified by `command_safety`.
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from domain.learning.commands.shell_grammar import (
@@ -83,6 +83,8 @@ class Call:
     """Whether the shell puts something into its words."""
     ends_loop: bool = False
     """Whether its redirections are those of a loop."""
+    script: str | None = None
+    """The text of a shell that it is given and runs, where that can be seen: its calls come next."""
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -115,40 +117,62 @@ def _calls(text: str, depth: int) -> Iterator[Call]:
 
 
 def _unwrapped(simple: SimpleCommand, depth: int) -> Iterator[Call]:
+    calls, words = _wrappers(simple)
+    name = _name_of(words[0]) if words else ""
+    script = _script_of(name, words, simple) if words else None
+    opened = script if script and not _HIDDEN_SCRIPT.fullmatch(script) else None
+    if words:
+        calls.append(
+            Call(
+                name,
+                tuple(words[1:]),
+                path=words[0],
+                is_privileged=name in _PRIVILEGE or any(one.program in _PRIVILEGE for one in calls),
+                is_given_more=any(one.program == "xargs" for one in calls),
+                runs_unseen_text=script is not None
+                and (script == "" or _HIDDEN_IN_SCRIPT.match(script) is not None),
+                is_fed=simple.fed_by_pipe or simple.here_text is not None,
+                is_expanded=simple.is_expanded,
+                script=opened,
+            )
+        )
+    elif simple.redirections and not calls:
+        calls.append(Call("", ends_loop=simple.ends_loop))
+    # What a script gives is that of its last command.
+    behind = tuple(r for r in simple.redirections if r.writes) if opened is not None else ()
+    for position, call in enumerate(calls):
+        kept = tuple(r for r in simple.redirections if r not in behind) if position == 0 else ()
+        yield replace(call, redirections=kept)
+    if opened is not None:
+        is_fed = calls[-1].is_fed and opened != simple.here_text
+        for position, call in enumerate(_calls(opened, depth + 1)):
+            yield replace(call, is_fed=True) if is_fed and position == 0 else call
+    if behind:
+        yield Call("", redirections=behind)
+    if name == "find":
+        yield from _found(words, depth)
+
+
+def _wrappers(simple: SimpleCommand) -> tuple[list[Call], list[str]]:
+    """The calls of wrappers, and the words of what they wrap."""
     words = list(simple.words)
-    redirections = simple.redirections
-    privileged = given_more = False
+    calls: list[Call] = []
     while True:
         while words and _ASSIGNMENT.fullmatch(words[0]):
             words.pop(0)
-        if not words:
-            if redirections:
-                yield Call("", redirections=redirections, ends_loop=simple.ends_loop)
-            return
-        name = posixpath.basename(words[0].rstrip("/")) or words[0]
+        name = _name_of(words[0]) if words else ""
         if name not in _WRAPPERS:
-            break
+            return calls, words
         inner = _behind_wrapper(name, words)
-        privileged = privileged or name in _PRIVILEGE
-        given_more = given_more or name == "xargs"
-        yield Call(name, tuple(words[1 : len(words) - len(inner)]), redirections, words[0], privileged)
-        words, redirections = (["sh", *inner] if name == "flock" and inner[:1] == ["-c"] else inner), ()
-    script = _script_of(name, words, simple)
-    yield Call(
-        name,
-        tuple(words[1:]),
-        redirections,
-        words[0],
-        privileged or name in _PRIVILEGE,
-        given_more,
-        runs_unseen_text=script is not None and (script == "" or _HIDDEN_IN_SCRIPT.match(script) is not None),
-        is_fed=simple.fed_by_pipe or simple.here_text is not None,
-        is_expanded=simple.is_expanded,
-    )
-    if script and not _HIDDEN_SCRIPT.fullmatch(script):
-        yield from _calls(script, depth + 1)
-    if name == "find":
-        yield from _found(words, depth)
+        privileged = name in _PRIVILEGE or any(one.is_privileged for one in calls)
+        calls.append(
+            Call(name, tuple(words[1 : len(words) - len(inner)]), path=words[0], is_privileged=privileged)
+        )
+        words = ["sh", *inner] if name == "flock" and inner[:1] == ["-c"] else inner
+
+
+def _name_of(word: str) -> str:
+    return posixpath.basename(word.rstrip("/")) or word
 
 
 def _behind_wrapper(name: str, words: list[str]) -> list[str]:
@@ -210,14 +234,8 @@ def _found(words: list[str], depth: int) -> Iterator[Call]:
                     break
                 inner.append(following)
             for call in _unwrapped(SimpleCommand(tuple(inner)), depth):
-                yield Call(
-                    call.program,
-                    tuple(a for a in call.arguments if a != "{}"),
-                    path=call.path,
-                    is_privileged=call.is_privileged,
-                    is_given_more=True,
-                    runs_unseen_text=call.runs_unseen_text,
-                )
+                given = tuple(a for a in call.arguments if a != "{}")
+                yield replace(call, arguments=given, is_given_more=True)
 
 
 _PATH_LIKE = re.compile(r"(?:[\w@%+.,-]+/)*[\w@%+,-][\w@%+.,-]*")
@@ -231,7 +249,8 @@ _URL = re.compile(r"\b(?:https?|s?ftp)://([^\s/'\"]+)")
 class Part:
     """One program of a command line with its arguments and the files of its redirections.
 
-    ``program`` is empty for redirections alone (``> file``) and for those of a wrapper (``sudo … > file``).
+    ``program`` is empty for redirections alone (``> file``), for those of a wrapper (``sudo … > file``), and for what
+    a shell gives the script whose parts come next (``sh -c '…' sh file``).
     """
 
     program: str
@@ -255,7 +274,7 @@ _UNREADABLE = (Part(""),)
 
 @lru_cache(maxsize=2048)
 def parts_of(command: str) -> tuple[Part, ...]:
-    """The parts of ``command`` in order, without wrappers such as ``sudo``.
+    """The parts of ``command`` in order, without wrappers such as ``sudo`` and shells whose script can be seen.
 
     A line that bash would refuse has one part that names nothing (`is_unreadable`).
     """
@@ -264,7 +283,7 @@ def parts_of(command: str) -> tuple[Part, ...]:
     except UnreadableCommand:
         return _UNREADABLE
     parts = (_part(call) for call in calls)
-    return tuple(p for p in parts if p.program or p.reads or p.writes)
+    return tuple(p for p in parts if p.program or p.operands or p.reads or p.writes)
 
 
 def is_unreadable(command: str) -> bool:
@@ -329,7 +348,8 @@ def scripts_run(command: str, working_folder: str) -> tuple[str, ...]:
     for call in calls:
         if "/" in call.path:
             words.append(call.path)
-        if _INTERPRETERS.fullmatch(call.program) or call.program in ("source", "."):
+        runs_file = _INTERPRETERS.fullmatch(call.program) or call.program in ("source", ".")
+        if runs_file and call.script is None:
             words.extend(call.operands[:1])
         option = _SCRIPT_OPTIONS.get(call.program)
         if option in call.arguments:
@@ -361,11 +381,11 @@ def looks_like_path(word: str) -> bool:
 def _part(call: Call) -> Part:
     outputs = [r for r in call.redirections if ">" in r.operator and r.target != "/dev/null"]
     outputs = [r for r in outputs if not r.target.isdigit() and r.target != "-"]
-    wraps = call.program in _WRAPPERS
+    wraps = call.program in _WRAPPERS or call.script is not None
     return Part(
         "" if wraps else call.program,
         () if wraps else call.arguments,
-        () if wraps else call.operands,
+        _given_to_script(call) if wraps else call.operands,
         reads=tuple(r.target for r in call.redirections if r.operator == "<"),
         writes=tuple(r.target for r in outputs),
         appends=any(">>" in r.operator for r in outputs),
@@ -374,6 +394,13 @@ def _part(call: Call) -> Part:
         is_wrapper=wraps,
         ends_loop=call.ends_loop,
     )
+
+
+def _given_to_script(call: Call) -> tuple[str, ...]:
+    """The operands that a shell gives to its script; none for other programs."""
+    if call.program not in SHELLS or call.script not in call.arguments:
+        return ()
+    return call.arguments[call.arguments.index(call.script) + 1 :]
 
 
 def _relative(word: str, working_folder: str) -> str | None:

@@ -165,7 +165,9 @@ _ASKING = {
 def operation_of(command: str) -> Operation:
     """The operation of ``command``: that of its part with the highest rank, the later one on a tie."""
     best = PREPARE
-    commands = parts_of(command)
+    parts = parts_of(command)
+    # The redirections of a group and of a shell's script say nothing of what is done.
+    commands = [part for part in parts if part.program] or parts
     for position, simple in enumerate(commands):
         operation = _operation(simple)
         if operation is COMBINE and (position < len(commands) - 1 or len(simple.operands) < 2):

@@ -126,7 +126,7 @@ class _Flow:
     def _read(self, part: Part, *wrappers: Part) -> TypedOrder | None:
         if any(word.startswith("<(") for word in part.operands):
             return None
-        words = (*part.operands, *(word for one in (*wrappers, part) for word in one.reads))
+        words = [word for one in (*wrappers, part) for word in (*one.operands, *one.reads)]
         known = [self._files[word] for word in words if word in self._files]
         return known[-1] if known else _NONE
 

@@ -124,7 +124,7 @@ def method_facts(
     *,
     is_replayed: bool = True,
 ) -> list[MethodFact]:
-    """For each command its facts in words, program by program, and the command itself where it was replayed and is short.
+    """For each command its facts in words, program by program, and a short command itself where it was replayed.
 
     Commands that wrote nothing but programs of ``scripts/`` are left out: the program is there as it came to be, and
     the first version of what was corrected later is no part of the method.

@@ -30,12 +30,13 @@ class Setting:
 
 
 def settings_in(command_line: str) -> tuple[Setting, ...]:
-    """Assignments, given texts and control words of a command line, each kind in order.
+    """Assignments, given texts and control words of a command line, each kind in order; then those of its scripts.
 
     Raises:
         UnreadableCommand: bash would refuse the text, or it is nested too deep.
     """
-    return tuple(_settings(command_line))
+    scripts = (call.script for call in calls_in(command_line) if call.script is not None)
+    return tuple(setting for text in (command_line, *scripts) for setting in _settings(text))
 
 
 def _settings(command_line: str) -> Iterator[Setting]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from domain.learning.commands.command_line import name_set
+from domain.learning.commands.command_line import SHELLS, name_set
 from domain.learning.commands.shell_grammar import UnreadableCommand, split_commands
 
 MOST_FOR_ONE_COMMAND = 12
@@ -52,6 +52,9 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _IN_PLACE = re.compile(r"-[a-zA-Z]*[iefr].*|--\S*")
 """Options of programs with a script that change what their operands are."""
 _BUNDLE = re.compile(r"-[A-Za-z]{2,6}")
+_RUNS_SCRIPT = re.compile(r"-[a-z]*c")
+_QUOTED_AS_IT_IS = re.compile(r"'[^']*'|\"[^\"\\$`]*\"")
+"""A word in quotes that the shell hands on as it stands between them."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,14 @@ class _Stage:
 
 
 def reductions(command: str) -> tuple[Reduction, ...]:
-    """The reduced forms of a command line: stages first, then options, then parts of a list."""
+    """The reduced forms of a command line: stages, options, parts of a list, then those of its scripts."""
     stages = _stages(command)
-    found = [*_without_stages(command, stages), *_without_options(command, stages), *_without_parts(command)]
+    found = [
+        *_without_stages(command, stages),
+        *_without_options(command, stages),
+        *_without_parts(command),
+        *_within_scripts(command, stages),
+    ]
     readable = (one for one in dict.fromkeys(found) if one.command != command and _is_readable(one.command))
     return tuple(readable)[:MOST_FOR_ONE_COMMAND]
 
@@ -142,6 +150,19 @@ def _stages(command: str) -> list[_Stage]:
         else:
             pieces.append(piece)
     return found
+
+
+def _within_scripts(command: str, stages: list[_Stage]) -> Iterator[Reduction]:
+    """The line with its scripts (``sh -c '…'``, behind whatever runs the shell) reduced."""
+    for stage in stages:
+        for shell, option, script in zip(stage.words, stage.words[1:], stage.words[2:], strict=False):
+            is_script = shell.text.rpartition("/")[2] in SHELLS and _RUNS_SCRIPT.fullmatch(option.text)
+            if not is_script or not _QUOTED_AS_IT_IS.fullmatch(script.text):
+                continue
+            mark = script.text[0]
+            for inner in reductions(script.text[1:-1]):
+                text = f"{command[: script.begin]}{mark}{inner.command}{mark}{command[script.end :]}"
+                yield Reduction(text, inner.words)
 
 
 def _program(stage: _Stage) -> str:

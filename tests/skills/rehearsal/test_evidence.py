@@ -133,6 +133,12 @@ def test_an_order_that_the_input_had_already_is_no_proof(tmp_path: Path) -> None
     assert evidence.judged[0].verdict is ConditionVerdict.COINCIDENCE
 
 
+def test_an_order_that_a_script_on_the_command_line_gives_is_told_apart_by_its_sort(tmp_path: Path) -> None:
+    lesson = Taught(tmp_path, {"table.csv": TABLE}, "sh -c 'tail -n +2 table.csv | sort -t, -k2nr > top.csv'")
+    lesson.find()
+    assert any("sort" in one for one in lesson.proof(ConditionKind.SORTED, "top.csv").told_apart_in_words)
+
+
 def test_an_order_that_only_the_shown_numbers_happened_to_give_is_no_proof(tmp_path: Path) -> None:
     """The totals fall as the names rise; the file is sorted by the names."""
     taught = Taught(

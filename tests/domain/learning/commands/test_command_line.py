@@ -9,9 +9,10 @@ from domain.learning.commands.command_line import (
     names_outside_path,
     parts_of,
     programs_in,
+    scripts_run,
     sources_in,
 )
-from domain.learning.commands.operations import is_preparation, operation_of
+from domain.learning.commands.operations import SORT, is_preparation, operation_of
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,17 @@ def test_places_outside_and_hosts_are_seen() -> None:
     assert names_outside_path("cat a > /etc/x")
     assert not names_outside_path("make > /dev/null")
     assert hosts_in("curl https://ada:pw@Example.com:8080/a http://b.example") == ("example.com", "b.example")
+
+
+def test_a_shell_whose_script_can_be_seen_is_no_part_beside_the_parts_of_it() -> None:
+    for line in ("sh -c 'sort b.csv | head'", "env A=1 timeout 5 bash -lc 'sort b.csv | head'"):
+        assert programs_in(f"{line} > top.csv") == ("sort", "head")
+        assert named_paths(f"{line} > top.csv", ".") == ("b.csv", "top.csv")
+        assert operation_of(f"{line} > top.csv") is SORT
+    assert named_paths("sh -c 'sort \"$1\"' sh b.csv", ".") == ("b.csv",)
+    assert scripts_run("sh -c 'sort b.csv > top.csv'", ".") == ()
+    assert scripts_run("sh -c 'python3 rank.py'", ".") == ("rank.py",)
+    assert programs_in('bash -c "$SCRIPT"') == ("bash",)
 
 
 def test_of_a_line_that_no_shell_could_read_nothing_is_known() -> None:

@@ -80,6 +80,16 @@ def test_an_order_that_no_condition_can_state_is_none(options: str) -> None:
         "sort -t, -k3,3nr in.csv > all.csv; nice head -3 < all.csv > out.csv",
         "ls *.csv | xargs sort -t, -k3,3nr > out.csv",
         'for f in *.csv; do sort -t, -k3,3nr "$f" > "$f.new"; mv "$f.new" "$f"; done',
+        "sh -c 'sort -t, -k3,3nr in.csv | head -3 > out.csv'",
+        'bash -lc "sort -t, -k3,3nr in.csv" > out.csv',
+        "env LC_ALL=C timeout 5 sh -c 'grep x in.csv | sort -t, -k3,3nr' > out.csv",
+        "sh -c 'sort -t, -k3,3nr' < in.csv > out.csv",
+        "sort -t, -k3,3nr in.csv | sh -c 'head -3 > out.csv'",
+        "sort -t, -k3,3nr in.csv > all.csv; sh -c 'head -3' < all.csv > out.csv",
+        "sort -t, -k3,3nr in.csv > all.csv; sh -c 'head -3 \"$1\"' sh all.csv > out.csv",
+        "ls in.csv | xargs -I{} sh -c 'sort -t, -k3,3nr {} > out.csv'",
+        "find . -name in.csv -exec sh -c 'sort -t, -k3,3nr \"$1\" > out.csv' _ {} \\;",
+        "eval 'sort -t, -k3,3nr in.csv > out.csv'",
     ],
 )
 def test_an_order_is_kept_by_what_hands_on_lines_as_they_are(command: str) -> None:
@@ -127,6 +137,7 @@ def test_of_the_orders_that_a_file_is_in_the_one_that_was_typed_is_stated(
         "printf '%s\\n' $(sort in.csv) > out.csv",
         'rows=$(sort in.csv); echo "$rows" > out.csv',
         "sudo python3 rank.py > out.csv",
+        "sh -c 'python3 rank.py' > out.csv",
     ],
 )
 def test_what_loops_and_substitutions_give_is_of_no_order_that_is_known(command: str) -> None:

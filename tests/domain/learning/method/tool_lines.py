@@ -452,6 +452,29 @@ equal lines are kept once
 reads 'a'
 writes 'b'
 
+$ timeout 5 sh -c 'N=3; grep x a | head -$N' > b
+at most '5' long
+runs the shell script 'N=3; grep x a | head -$N'
+N is '3'
+only lines that match 'x'
+reads 'a'
+option '-' is '$N'
+writes 'b'
+
+$ sh -c 'for f in *.csv; do sort -u "$f" > out/"$f"; done'
+runs the shell script 'for f in *.csv; do sort -u "$f" > out/"$f"; done'
+for each of '*.csv'
+equal lines are kept once
+writes 'out/$f'
+
+$ find . -name '*.txt' -exec sh -c 'sort -u "$1" > "$1.out"' _ {} \;
+looks in '.'
+named '*.txt'
+runs the shell script 'sort -u "$1" > "$1.out"'
+given '_'
+equal lines are kept once
+writes '$1.out'
+
 $ bash build.sh release
 runs the script 'build.sh'
 given 'release'

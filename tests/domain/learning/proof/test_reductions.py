@@ -48,6 +48,26 @@ def test_a_variable_before_a_program_stays() -> None:
     assert reduced("LC_ALL=C sort a > b")["“sort a”"] == "LC_ALL=C cat a > b"
 
 
+@pytest.mark.parametrize("runs", ["sh -c", "timeout 5 bash -lc", "env LC_ALL=C sh -c"])
+def test_the_script_of_a_shell_is_reduced_like_a_line_of_its_own(runs: str) -> None:
+    for mark in ("'", '"'):
+        found = reduced(f"{runs} {mark}grep ERROR log | sort -nr > top.txt{mark}")
+        assert found["“sort -nr”"] == f"{runs} {mark}grep ERROR log | cat > top.txt{mark}"
+        assert found["the option -r of sort"] == f"{runs} {mark}grep ERROR log | sort -n > top.txt{mark}"
+
+
+def test_a_script_that_find_runs_for_each_file_is_reduced() -> None:
+    found = reduced("find . -name '*.txt' -exec sh -c 'sort -u \"$1\" > \"$1.out\"' _ {} \\;")
+    assert found["the option “-u” of sort"] == (
+        "find . -name '*.txt' -exec sh -c 'sort  \"$1\" > \"$1.out\"' _ {} \\;"
+    )
+
+
+@pytest.mark.parametrize("command", ['sh -c "sort $x"', "sh -c sort", "sh -c 'sort'\\''a'", "bash sort -r"])
+def test_a_script_that_is_not_quoted_as_it_is_stays_whole(command: str) -> None:
+    assert reduced(command) == {}
+
+
 @pytest.mark.parametrize(
     "command",
     [
