@@ -23,9 +23,10 @@ from contracts.learning.session import SourceRun
 from contracts.learning.state_machine import AT_REST
 from domain.learning.commands.command_line import programs_in
 from domain.learning.comparison.demonstrations import CapturedPart, captured_parts, compared
-from domain.learning.interpretation.inference import inferred_title
+from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import title_from_goal
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps, within_capture
+from domain.learning.interpretation.titles import inferred_title
 from domain.learning.session.allowed_actions import compatible, success_share, why_not
 from stores.learning.learning_tables import (
     BOUNDARIES,
@@ -232,10 +233,11 @@ def _view(run: _Found, others: Sequence[_Found]) -> RecentRun:
     counted = all_events(run.steps)
     programs = (p for e in counted if e.terminal for p in programs_in(e.terminal.command))
     goals = [mark.label for mark in run.part.marks if mark.kind is BoundaryKind.MARK_GOAL and mark.label]
+    told = title_from_goal(goals[-1]) if goals else ""
     return RecentRun(
         trace_id=run.source.trace_id,
         learn_session_id=run.source.learn_session_id,
-        title=clipped((title_from_goal(goals[-1]) if goals else "") or inferred_title(run.steps), 200),
+        title=clipped(told or inferred_title(run.steps, LastingNames(run.steps)), 200),
         captured_from=events[0].created_at,
         captured_until=events[-1].created_at,
         actions=len(counted),

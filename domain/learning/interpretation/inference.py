@@ -22,7 +22,6 @@ from domain.learning.commands.operations import (
     COUNT,
     DELETE,
     FILTER,
-    RUN,
     SORT,
     TRIM,
     WRITE,
@@ -34,12 +33,10 @@ from domain.learning.commands.operations import (
 from domain.learning.interpretation.browser import sends_or_fetches, signs_in
 from domain.learning.interpretation.lasting_names import LastingNames
 from domain.learning.interpretation.naming import (
-    cut_at_word,
     listed,
     lower_first,
     plain,
     starts_with_verb,
-    title_from_goal,
 )
 from domain.learning.interpretation.noise import can_be_replayed, waits_for_a_person
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
@@ -57,7 +54,9 @@ FILES_IN_CONDITION = 3
 
 _EXTENSIONS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")
 _SCRIPT = re.compile(r"\.(?:py|sh|bash|js|mjs|ts|rb|pl|r|jl|lua|awk|sql)$", re.IGNORECASE)
-_INSPECTING = frozenset({FILTER, TRIM, COUNT, COMPUTE, SORT, WRITE})
+INSPECTING = frozenset({FILTER, TRIM, COUNT, COMPUTE, SORT, WRITE})
+"""Operations that only show something where they make no file."""
+
 _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 _VARYING = re.compile(
     rf"(?i)(?<![^\W_])(?:19|20)\d\d(?:(?P<sign>[-_.]){_MONTH}(?:(?P=sign){_DAY})?|{_MONTH}{_DAY})(?![^\W_])"
@@ -140,13 +139,18 @@ def materials_of(steps: Sequence[DemonstratedStep]) -> Materials:
     other = {*made, *results, *removed, *moved, *typed}
     supplied = [p for p in _read_paths(steps) if p not in other and may_be_shown(p)]
     return Materials(
-        supplied=tuple(p for p in supplied if not _SCRIPT.search(p)),
-        scripts=tuple(p for p in supplied if _SCRIPT.search(p)),
+        supplied=tuple(p for p in supplied if not is_script(p)),
+        scripts=tuple(p for p in supplied if is_script(p)),
         by_hand=tuple(p for p in survivors if p in typed),
         results=tuple(results) or tuple(survivors),
         removed=tuple(removed),
         moved=tuple(moved),
     )
+
+
+def is_script(path: str) -> bool:
+    """Whether a file is a program by its name."""
+    return _SCRIPT.search(path) is not None
 
 
 def operations_in(steps: Sequence[DemonstratedStep]) -> tuple[Operation, ...]:
@@ -155,33 +159,10 @@ def operations_in(steps: Sequence[DemonstratedStep]) -> tuple[Operation, ...]:
     What only inspects files that others made says nothing of it.
     """
     typed = [s for s in steps if any(e.terminal for e in s.events)]
-    telling = [s for s in typed if s.produced or main_operation(s) not in _INSPECTING]
+    telling = [s for s in typed if s.produced or main_operation(s) not in INSPECTING]
     found = [main_operation(s) for s in telling or typed]
     rank = max((o.rank for o in found), default=0)
     return tuple(dict.fromkeys(o for o in found if o.rank >= rank))
-
-
-def inferred_title(steps: Sequence[DemonstratedStep]) -> str:
-    """A title such as "Sort, archive and checksum reports"."""
-    operations = operations_in(steps)
-    materials = materials_of(steps)
-    has_effect = bool(materials.results or materials.removed or materials.moved)
-    wanted = set(materials.results)
-    labels = [
-        s.label
-        for s in steps
-        if (s.marked and (not has_effect or any(e.path in wanted for e in s.produced)))
-        or (not has_effect and not any(e.terminal for e in s.events))
-    ]
-    telling = [s.label for s in _telling_page_steps(steps)] if not has_effect else []
-    if labels and (title := title_from_goal((telling or labels)[-1])):
-        return title
-    verbs = list(dict.fromkeys(o.verb for o in operations))[-3:] or [RUN.verb]
-    if not has_effect and set(operations) <= _INSPECTING:
-        verbs = ["inspect"]
-    subject = cut_at_word(_subject(materials), 40)
-    title = f"{listed(verbs)} {subject}"
-    return title[0].upper() + title[1:]
 
 
 def inferred_goal(steps: Sequence[DemonstratedStep], title: str, names: LastingNames) -> str:
@@ -205,7 +186,7 @@ def inferred_goal(steps: Sequence[DemonstratedStep], title: str, names: LastingN
         marked = [
             lower_first(plain(s.label)) for s in steps if s.marked or not any(e.terminal for e in s.events)
         ]
-        told = [lower_first(plain(s.label)) for s in _telling_page_steps(steps)]
+        told = [lower_first(plain(s.label)) for s in telling_page_steps(steps)]
         made = ", then ".join(list(dict.fromkeys(told or marked))[-6:]) or lower_first(title)
         if sites := sites_of(steps):
             made += f" on {listed(sites[:FILES_IN_CONDITION])}"
@@ -269,7 +250,7 @@ def sites_of(steps: Sequence[DemonstratedStep]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(e.browser.site for e in all_events(steps) if e.browser is not None))
 
 
-def _telling_page_steps(steps: Sequence[DemonstratedStep]) -> list[DemonstratedStep]:
+def telling_page_steps(steps: Sequence[DemonstratedStep]) -> list[DemonstratedStep]:
     """The steps that sent or fetched something; signing in counts only where it was all there was."""
     telling = [s for s in steps if sends_or_fetches(s.events)]
     return [s for s in telling if not signs_in(s.events)] or telling
@@ -287,9 +268,9 @@ def _files(paths: Sequence[str]) -> str:
     return listed([shown_path(path) for path in paths], most=_FILES_IN_GOAL)
 
 
-def _subject(materials: Materials) -> str:
+def subject_of(materials: Materials) -> str:
     """What most results have in common, the later one on a tie; else the input's own name."""
-    stems = Counter(_stem(p) for p in reversed(materials.results or materials.removed or materials.moved))
+    stems = Counter(stem_of(p) for p in reversed(materials.results or materials.removed or materials.moved))
     stems.pop("", None)
     if stems:
         return stems.most_common(1)[0][0]
@@ -297,7 +278,7 @@ def _subject(materials: Materials) -> str:
     return names[-1] if names else "files"
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
     """The first part of a path in words: ``q3-reports/top.txt`` gives "reports"."""
     name = _EXTENSIONS.sub("", posixpath.normpath(path).split("/")[0])
     words = re.findall(r"[^\W\d_]{2,}", _VARYING.sub(" ", name))

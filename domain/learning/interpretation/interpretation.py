@@ -44,6 +44,7 @@ from domain.learning.interpretation.naming import (
     without_stop,
 )
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, captured_steps
+from domain.learning.interpretation.titles import inferred_title
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def interpret(source: InterpretationInput) -> SemanticWorkflowInterpretation:
     refuse_broken_constraints(source.session.coaching, steps)
     marked = marked_goal(source.boundaries)
     goal_mark = marked or coach.goal
-    title, title_basis = _title(edits, answers, goal_mark, steps)
+    title, title_basis = _title(edits, answers, goal_mark, steps, names)
     goal, goal_basis = _goal(edits, answers, goal_mark, inference.inferred_goal(steps, title, names))
     if goal_basis is Basis.MARKED and not marked:
         goal_basis = Basis.ANSWERED
@@ -153,7 +154,11 @@ def marked_goal(boundaries: Sequence[WorkflowBoundary]) -> str:
 
 
 def _title(
-    edits: _Edits, answers: _Answers, goal_mark: str, steps: Sequence[DemonstratedStep]
+    edits: _Edits,
+    answers: _Answers,
+    goal_mark: str,
+    steps: Sequence[DemonstratedStep],
+    names: LastingNames,
 ) -> tuple[str, Basis]:
     if "title" in edits:
         return str(edits["title"]), Basis.EDITED
@@ -161,7 +166,7 @@ def _title(
         return clipped_at_word(answer, 160), Basis.ANSWERED
     if title := title_from_goal(goal_mark):
         return title, Basis.MARKED
-    return inference.inferred_title(steps), Basis.INFERRED
+    return inferred_title(steps, names), Basis.INFERRED
 
 
 def _goal(edits: _Edits, answers: _Answers, goal_mark: str, inferred: str) -> tuple[str, Basis]:
