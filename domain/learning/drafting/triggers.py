@@ -240,7 +240,7 @@ def _with_others(title: str, parameters: Sequence[SkillParameter]) -> Iterator[s
 
 
 def _phrase(text: str) -> str:
-    return _within(lower_first(plain(text).rstrip(" .!?;:")))
+    return _within(lower_first(plain(text).rstrip(" .!?;:…")))
 
 
 def _within(text: str) -> str:

@@ -174,7 +174,7 @@ def title_from_goal(goal: str) -> str:
     """A title out of a stated goal: its first sentence without its lead-in, at most 160 characters.
 
     What only says why ("The room has a new name: …") is left out before what is to be done. A title of more than 72
-    characters ends with a clause where it has one, else with a word and an ellipsis.
+    characters ends with a clause where it has one, else within its 160 characters; an ellipsis shows what was cut.
     """
     line = plain(_SENTENCE_END.split(_from_instruction(goal.strip()), maxsplit=1)[0]) or plain(goal)
     line = _shortened(without_lead_in(line).rstrip(" .,;:"))
@@ -204,7 +204,7 @@ def _shortened(line: str) -> str:
         return line
     ends = [match.start() for match in _CLAUSE_END.finditer(line) if match.start() <= TITLE_LIMIT]
     if ends and ends[-1] >= TITLE_LIMIT // 3:
-        return line[: ends[-1]]
+        return f"{line[: ends[-1]]}…"
     return clipped_at_word(line, LONGEST_TITLE)
 
 

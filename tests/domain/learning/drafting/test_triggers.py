@@ -19,6 +19,17 @@ def test_phrases_are_terse_and_start_with_the_title(teach: Any) -> None:
     assert len(phrases) == len(set(phrases)) <= 8
 
 
+def test_the_mark_of_a_shortened_title_is_in_no_phrase_no_request_and_no_name(teach: Any) -> None:
+    goal = "Make release 1.4.0: set the version, give the change log its heading and date, commit and tag it"
+    learned = teach.learn(teach.reports(), [teach.mark("mark_goal", 0, goal)])
+    assert learned.interpretation.title == "Make release 1.4.0: set the version…"
+    assert learned.interpretation.goal_summary == goal
+    assert learned.draft.slug == "make-release-1-4-0-set-the-version"
+    assert learned.draft.trigger_phrases[0] == "make release 1.4.0: set the version"
+    requests = [case["input"] for case in learned.json("tests/triggers.json")]
+    assert not [one for one in (*learned.draft.trigger_phrases, *requests) if "…" in one]
+
+
 def test_a_title_that_is_no_request_is_made_one(teach: Any) -> None:
     phrases = trigger_phrases(meaning(teach, title="Weekly pack", goal_summary="Weekly pack"), [])
     assert phrases == ("weekly pack", "run weekly pack", "do weekly pack", "start weekly pack")

@@ -29,7 +29,7 @@ from domain.learning.interpretation.naming import (
         ("word " * 40, f"Word{' word' * 31}…"),
         (
             "Make release 1.4.0: set the version, give the change log its heading and date, commit and tag it",
-            "Make release 1.4.0: set the version",
+            "Make release 1.4.0: set the version…",
         ),
         (
             "The room Linden is now called Maple: change the name in all texts.",
