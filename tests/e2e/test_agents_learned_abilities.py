@@ -15,6 +15,7 @@ from api.app import create_app
 from config.settings import Settings
 from contracts.errors import Refusal
 from contracts.platform.identity import Scope
+from domain.learning.drafting.method import EXAMPLE
 from stores.platform.projection.projector import Projector
 from tests.fixtures.agents import agent, agent_token, answer, refusal
 from tests.fixtures.foreign_words import pydantics_words
@@ -164,6 +165,34 @@ async def test_an_agent_finds_an_installed_ability_and_reads_how_it_is_done(
             assert len(part["content"].encode()) == file["bytes"]
         nothing = await answer(client, "find_ability", {"query": "zzzz qqqq"})
     assert not any(one["fits"] for one in nothing["abilities"])
+
+
+async def test_how_it_was_done_once_is_read_only_by_whoever_asks_for_that_file(
+    stack: Stack, address: str, taught: str
+) -> None:
+    alice = stack.learner()
+    async with agent(address, agent_token(stack)) as client:
+        goal = (await alice.ok("GET", f"/api/abilities/{taught}"))["ability"]["title"]
+        given = {
+            "the system prompt": client.instructions,
+            "the list of tools": await client.list_tools(),
+            "what is found": await answer(client, "find_ability", {"query": goal}),
+            "the skill": await answer(client, "read_skill", {"ability_id": taught}),
+        }
+        example = await answer(client, "read_skill", {"ability_id": taught, "path": EXAMPLE})
+    given |= {
+        "the list of abilities": await alice.ok("GET", "/api/abilities/availability"),
+        "a lookup": await alice.ok("POST", "/api/abilities/lookup", {"user_query": goal}),
+        "the ability": await alice.ok("GET", f"/api/abilities/{taught}"),
+    }
+    shown = ("An example, not a recipe: files", "sort -t, ")
+    assert all(one in example["content"] for one in shown)
+    assert [where for where, text in given.items() if any(one in str(text) for one in shown)] == []
+    Projector(stack.database, stack.settings.memory_root, stack.settings.workspace).catch_up()
+    files = [path for path in stack.settings.workspace.rglob("*") if path.is_file()]
+    assert [path for path in files if shown[0] in path.read_text()] == [
+        path for path in files if path.as_posix().endswith(EXAMPLE)
+    ]
 
 
 @pytest.mark.thorough
