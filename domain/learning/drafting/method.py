@@ -32,7 +32,7 @@ LONGEST_SHOWN = 500
 
 SCRIPTS_FOLDER, EXAMPLE = "scripts", "references/demonstration.md"
 
-_WHERE = {".": "In the working folder", OUTSIDE_FOLDER: "Outside the lesson's folder"}
+_WHERE = {".": "In the working folder", OUTSIDE_FOLDER: "Outside the folder of the lesson"}
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def method_facts(
 def _place(folder: str) -> str:
     """Says in which folder a command ran, where it is not the lesson's own."""
     if folder == OUTSIDE_FOLDER:
-        return "outside the lesson's folder: "
+        return "outside the folder of the lesson: "
     return "" if folder == "." or personal_value_in(folder) is not None else f"in '{folder}': "
 
 

@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from contracts.learning.evidence import CommandUse, LessonEvidence, WrittenScript
-from contracts.learning.observation import ObservedActionEvent, WrittenText
+from contracts.learning.observation import OUTSIDE_FOLDER, ObservedActionEvent, WrittenText
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.drafting.drafting import draft_skill
 from domain.learning.drafting.method import EXAMPLE, method_facts, written_programs
 from domain.learning.drafting.skill_markdown import NOT_REPLAYED
+from domain.learning.redaction.redaction import redact
 from tests.domain.conftest import Learned, Teaching
 
 T = Teaching()
@@ -129,6 +130,24 @@ def test_a_program_whose_text_is_not_known_as_it_ran_is_not_kept() -> None:
     masked = T.learn([edited(1, "nano clean.py", "clean.py", None), T.command(3, RUN, "+clean.csv")])
     assert (scripts_in(changed), scripts_in(masked)) == ({}, {})
     assert "clean.py" in masked.file(EXAMPLE)
+
+
+def test_a_command_that_ran_outside_says_so_without_naming_a_folder() -> None:
+    learned = T.learn(
+        [T.command(1, "cp a.txt b.txt", "+b.txt", folder=OUTSIDE_FOLDER), T.command(2, "cp c d", "+d")]
+    )
+    assert "- outside the folder of the lesson: cp: from `a.txt`, to `b.txt`" in learned.file("SKILL.md")
+    assert "1. Outside the folder of the lesson" in learned.file(EXAMPLE)
+
+
+def test_what_was_masked_when_it_was_recorded_stays_masked_beside_the_rest_of_its_command() -> None:
+    line = redact(
+        "curl -H 'Authorization: Bearer sk-abcdefghijklmnopqrstuvwxyz012345' example.org -o rows.json"
+    )
+    learned = T.learn([T.command(1, line.text, "+rows.json")])
+    assert line.masked_count
+    assert "curl: writes `rows.json`" in learned.file("SKILL.md")
+    assert "-o rows.json" in learned.file(EXAMPLE)
 
 
 def test_what_only_a_person_can_do_is_shown_though_no_rehearsal_repeats_it() -> None:

@@ -85,6 +85,14 @@ def title_of(teach: Any, *lines: tuple[str, ...]) -> str:
         ),
         ("Count py files in src into lines.txt", [("wc -l src/*.py > lines.txt", "+lines.txt")]),
         ("Compare old and new into changes.txt", [("diff -r old new > changes.txt", "+changes.txt")]),
+        (
+            "Download and filter notes.md into rows.json, list.json and 1 more",
+            [
+                ("curl -o rows.json https://example.org/rows.json", "+rows.json"),
+                ("jq .rows rows.json > list.json", "+list.json"),
+                ("grep -c TODO notes.md > todo.txt", "+todo.txt"),
+            ],
+        ),
         ("Update server.ini", [("sed -i 's/port=80/port=8080/' server.ini", "~server.ini")]),
         ("Sort names.txt", [("sort -o names.txt names.txt", "~names.txt")]),
         ("Remove a.log and b.log", [("rm a.log b.log", "-a.log", "-b.log")]),
