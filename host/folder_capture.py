@@ -4,6 +4,7 @@ Links are never followed and special files (devices, pipes, sockets) never opene
 (virtual environments, ``node_modules``, ``__pycache__``) are left out.
 """
 
+import hashlib
 import os
 import stat
 from collections import deque
@@ -25,6 +26,7 @@ TOOL_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _MOST_LOOKED_AT = 100_000
+_CHUNK_BYTES = 1024 * 1024
 
 
 class FoundKind(StrEnum):
@@ -110,6 +112,22 @@ def read_head(folder: Path, path: str, most: int) -> bytes | None:
             return stream.read(most) if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else None
     except OSError:
         return None
+
+
+def digest_of(folder: Path, path: str, out_of_time: Callable[[], bool]) -> str | None:
+    """The SHA-256 of a regular file below ``folder``; none when it is none, unreadable, or there is no time left."""
+    digest = hashlib.sha256()
+    try:
+        with _opened(folder, path) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return None
+            while chunk := stream.read(_CHUNK_BYTES):
+                if out_of_time():
+                    return None
+                digest.update(chunk)
+    except OSError:
+        return None
+    return digest.hexdigest()
 
 
 def _opened(folder: Path, path: str) -> BinaryIO:

@@ -13,7 +13,7 @@ import tarfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from contracts.learning.starting_state import (
     StartingEntry,
     StartingState,
 )
-from domain.learning.redaction.kept_files import reason_by_name
+from domain.learning.redaction.kept_files import reason_by_content, reason_by_name
 from domain.learning.starting_state import (
     NO_TIME,
     TOO_LARGE,
@@ -42,7 +42,15 @@ from domain.learning.starting_state import (
     is_safe_path,
     without_secrets,
 )
-from host.folder_capture import FoundEntry, FoundFolder, FoundKind, list_folder, read_file, read_head
+from host.folder_capture import (
+    FoundEntry,
+    FoundFolder,
+    FoundKind,
+    digest_of,
+    list_folder,
+    read_file,
+    read_head,
+)
 
 _MARK_KEPT_S = 8 * 24 * 3600.0
 _LONGEST_PATH = 400
@@ -130,7 +138,8 @@ def take_starting_state(folder: Path, session_id: str, options: InputOptions) ->
         time_zone=_time_zone(),
         taken_at=datetime.now(UTC),
     )
-    return TakenState(without_secrets(state, contents.by_digest, out_of_time))
+    clean = without_secrets(state, contents.by_digest, out_of_time)
+    return TakenState(replace(clean, state=_with_digests(folder, clean.state, options.limits, out_of_time)))
 
 
 def folder_entry(folder: Path, path: str) -> StartingEntry:
@@ -232,6 +241,25 @@ def _entry(
         return entry.changed(left_out=TOTAL_REACHED)
     whole = one.size_bytes if is_large else None
     return entry.changed(size_bytes=len(content), whole_size_bytes=whole, sha256=digest, kept=True)
+
+
+def _with_digests(
+    folder: Path, state: StartingState, limits: InputLimits, out_of_time: Callable[[], bool]
+) -> StartingState:
+    """The digests of files beyond the limits, in the time that is left: nothing that is kept waits for them."""
+
+    def known(entry: StartingEntry) -> StartingEntry:
+        beyond = entry.whole_size_bytes is not None or entry.left_out in (TOO_LARGE, TOTAL_REACHED)
+        if not beyond or out_of_time():
+            return entry
+        if entry.left_out == TOTAL_REACHED:
+            # Nobody has looked through it yet, and a digest would confirm a guess of a secret.
+            content = read_file(folder, entry.path, limits.max_file_bytes)
+            if content is None or reason_by_content(content):
+                return entry
+        return entry.changed(whole_sha256=digest_of(folder, entry.path, out_of_time))
+
+    return state.changed(entries=tuple(map(known, state.entries)))
 
 
 def _beginning(folder: Path, one: FoundEntry, limits: InputLimits) -> bytes | None:

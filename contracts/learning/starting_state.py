@@ -73,6 +73,11 @@ class StartingEntry(Contract):
     whole_size_bytes: int | None = Field(
         default=None, ge=1, description="Of the whole file, where only its first lines are kept."
     )
+    whole_sha256: Sha256 | None = Field(
+        default=None,
+        description="Of a file that is not kept, or of which only the first lines are; absent where there was no"
+        " time, or where it may hold a secret.",
+    )
     mode: int = Field(default=0o644, ge=0, le=0o7777)
     modified_at: UtcTime
     sha256: Sha256 | None = Field(

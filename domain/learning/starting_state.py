@@ -81,7 +81,7 @@ def _clean(
         left_out = redact(entry.left_out).text[:120] if entry.left_out else entry.left_out
         return entry if left_out == entry.left_out else entry.changed(left_out=left_out)
     # A digest would confirm a guess of what the file holds.
-    return entry.changed(kept=False, sha256=None, left_out=reason)
+    return entry.changed(kept=False, sha256=None, whole_sha256=None, left_out=reason)
 
 
 def problem_of(state: StartingState, sizes: Mapping[str, int]) -> str | None:

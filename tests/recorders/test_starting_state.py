@@ -5,6 +5,7 @@ import io
 import os
 import tarfile
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,27 @@ def test_limits_leave_out_contents_and_say_so(demo: Path) -> None:
     few = took(demo, limits=InputLimits(max_files=2)).clean.state
     assert ([entry.path for entry in few.entries], few.partial) == (["copy.csv", "data"], True)
     assert set(reasons(took(demo, budget_s=60.0)).values()) == {None}
+
+
+def test_files_beyond_the_limits_are_listed_with_their_digests_unless_they_may_hold_a_secret(
+    demo: Path,
+) -> None:
+    large, rows = b"a b\0\n" * 500, b"2026-03-01 ERROR disk\n" * 100
+    (demo / "large.bin").write_bytes(large)
+    (demo / "rows.log").write_bytes(rows)
+    (demo / "x-last.txt").write_bytes(b"x,1\n" * 225)
+    (demo / "y-last.txt").write_text(f"api_token: {canary('late')}\n" + "y,1\n" * 225)
+    taken = took(demo, limits=InputLimits(max_file_bytes=1_500, max_total_bytes=1_600))
+    digests = {one.path: one.whole_sha256 for one in taken.clean.state.entries if one.kind is EntryKind.FILE}
+    assert digests == {
+        "copy.csv": None,
+        "large.bin": sha256(large).hexdigest(),
+        "rows.log": sha256(rows).hexdigest(),
+        "x-last.txt": sha256(b"x,1\n" * 225).hexdigest(),
+        "y-last.txt": None,
+        "data/sales.csv": None,
+    }
+    assert reasons(taken)["x-last.txt"] == reasons(taken)["y-last.txt"] == TOTAL_REACHED
 
 
 def test_of_a_large_file_of_rows_the_first_lines_are_kept(demo: Path) -> None:
