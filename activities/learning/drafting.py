@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from uuid_utils import uuid7
 
 from activities.learning.captured_lesson import CapturedLesson, captured_lesson
+from activities.learning.doubts import made_up_and_doubtful, unseen_in
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
 from contracts.learning.aggregate import DraftBundle, DraftRequest, DraftSummary
@@ -37,9 +38,8 @@ from domain.learning.comparison.demonstrations import (
     with_optional_steps,
     without_undone_effects,
 )
-from domain.learning.comparison.doubtful import DoubtfulValue, doubtful_values, value_note, with_answers
+from domain.learning.comparison.doubtful import DoubtfulValue, value_note, with_answers
 from domain.learning.comparison.given_inputs import input_note
-from domain.learning.comparison.made_up import MadeUpInput, made_up_inputs
 from domain.learning.comparison.parameter_edits import (
     edited_parameters,
     fixed_values,
@@ -48,6 +48,7 @@ from domain.learning.comparison.parameter_edits import (
     respoken_edits,
 )
 from domain.learning.comparison.parameters import parameterised
+from domain.learning.comparison.unseen_input import UnseenWork, with_what_was_said
 from domain.learning.drafting.bundle import content_hash, workflow_graph
 from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.drafting import draft_skill
@@ -56,9 +57,9 @@ from domain.learning.drafting.instructions import read_instructions
 from domain.learning.drafting.left_out import DraftedTexts, edits_after
 from domain.learning.drafting.revision import support_packs
 from domain.learning.interpretation.failed_work import not_proved
-from domain.learning.interpretation.interpretation import InterpretationInput, interpret, marked_goal
+from domain.learning.interpretation.interpretation import InterpretationInput, interpret
 from domain.learning.interpretation.naming import other_slug
-from domain.learning.interpretation.questions import questions_for, weakest_required
+from domain.learning.interpretation.questions import Doubt, questions_for, weakest_required
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
 from domain.learning.proof.wording import proven_files, proven_statements
@@ -340,12 +341,17 @@ class Drafter:
         session, demonstrations = request.session, captured.demonstrations
         evidence, drafted, steps = captured.evidence, captured.parameters, demonstrations[0]
         answers = self._proposals.answers_to(request)
+        unseen = unseen_in(captured)
+        doubts: tuple[Doubt, ...] = tuple(map(UnseenWork, unseen))
         # An improvement's parameters are the base's: their edits are put on where both come together.
-        parameters, doubts, said = drafted, (), dict(request.edits)
+        parameters, said = drafted, dict(request.edits)
         if request.base is None:
-            inputs, unsure = _doubts(captured)
+            inputs, unsure = made_up_and_doubtful(captured)
             said = with_answers(request.edits, answers, unsure, drafted)
-            parameters, doubts = edited_parameters(drafted, said, _spoken_in(steps)), (*inputs, *unsure)
+            parameters, doubts = (
+                edited_parameters(drafted, said, _spoken_in(steps)),
+                (*doubts, *inputs, *unsure),
+            )
         fixed, renamed = fixed_values(drafted, parameters), renames(drafted, parameters)
         edits = respoken_edits(said, renamed, fixed)
         answers = respoken_answers(answers, renamed, fixed)
@@ -368,6 +374,7 @@ class Drafter:
         )
         interpretation = without_undone_effects(interpretation, steps)
         interpretation = with_optional_steps(interpretation, shared.optional)
+        interpretation = interpretation.changed(unseen_inputs=with_what_was_said(unseen, answers))
         interpretation = parameterised(
             interpretation, parameters, edits, names_the_task=captured.comparison is not None
         )
@@ -418,14 +425,6 @@ def _with_note(summary: DraftSummary, not_understood: Sequence[str]) -> DraftSum
     said = " ".join(f"“{clipped(one, 80)}”" for one in not_understood)
     note = clipped(f"{NOT_CARRIED_OUT}{clipped(said, 400)} {summary.proposal.drafter_note}".strip(), MAX_NOTE)
     return summary.changed(proposal=summary.proposal.changed(drafter_note=note))
-
-
-def _doubts(captured: CapturedLesson) -> tuple[tuple[MadeUpInput, ...], tuple[DoubtfulValue, ...]]:
-    """What to ask about a single demonstration that was replayed: inputs that were made up, and doubtful values."""
-    if captured.evidence is None or captured.comparison is not None:
-        return (), ()
-    doubtful = doubtful_values(marked_goal(captured.boundaries), captured.commands, captured.parameters)
-    return made_up_inputs(all_events(captured.demonstrations[0]), captured.evidence), doubtful
 
 
 def _spoken_in(steps: Sequence[DemonstratedStep]) -> list[str]:

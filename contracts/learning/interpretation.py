@@ -17,8 +17,10 @@ from contracts.base import (
     Text160,
     Text200,
     Text240,
+    Text400,
     Text600,
     Text800,
+    Text2000,
     UtcTime,
     Uuid,
     VersionedContract,
@@ -161,6 +163,23 @@ class OptionalStep(Contract):
     evidence_event_ids: tuple[Uuid, ...] = Field(default=(), max_length=50)
 
 
+MAX_UNSEEN_INPUTS = 20
+"""The most commands of one lesson whose input was not seen."""
+
+
+class UnseenInput(Contract):
+    """What a person did in a program whose input was not seen, tied to what it changed."""
+
+    program: Text80
+    command: Text400 = Field(description="As it was shown, secrets masked.")
+    change: Text400 = Field(description="What it changed, in words: “changed shop.db”.")
+    said: Text2000 | None = Field(
+        default=None,
+        description="What the person says that was done in it, secrets masked; absent where it is not known.",
+    )
+    evidence_event_ids: tuple[Uuid, ...] = Field(default=(), max_length=50)
+
+
 class SemanticWorkflowInterpretation(VersionedContract):
     """Goal, conditions and success of what was shown. A review artefact, never an execution plan (§0C.9A)."""
 
@@ -179,6 +198,11 @@ class SemanticWorkflowInterpretation(VersionedContract):
     parameters: tuple[SkillParameter, ...] = Field(default=(), max_length=MAX_PARAMETERS)
     optional_steps: tuple[OptionalStep, ...] = Field(
         default=(), max_length=MAX_OPTIONAL_STEPS, description="Shown in some demonstrations only."
+    )
+    unseen_inputs: tuple[UnseenInput, ...] = Field(
+        default=(),
+        max_length=MAX_UNSEEN_INPUTS,
+        description="Work in programs whose input was not seen, with what the person says of it.",
     )
     dependencies: tuple[DeclaredDependency, ...] = Field(
         default=(), max_length=MAX_DEPENDENCIES, description="The documents that a person said it rests on."

@@ -249,6 +249,7 @@ class CheckpointLintReport(VersionedContract):
 
 
 GOAL_SECTION, PARAMETER_SECTION, METHOD_SECTION = "Goal", "Parameters", "What the result depends on"
+UNSEEN_SECTION = "What was done by hand"
 """Headings in SKILL.md under which other rules read."""
 
 TECHNIQUES = "techniques"

@@ -14,7 +14,8 @@ ASK_BELOW_CONFIDENCE = 0.6
 
 
 class QuestionField(StrEnum):
-    """The fields of an ability that can be asked about, values that may be parameters, files that may be inputs."""
+    """What can be asked about: fields of an ability, values that may be parameters, files that may be inputs, and what
+    was typed in a program unseen."""
 
     NAME = "name"
     GOAL_SUMMARY = "goal_summary"
@@ -26,6 +27,7 @@ class QuestionField(StrEnum):
     SUCCESS_CONDITION = "success_condition"
     PARAMETER = "parameter"
     INPUT = "input"
+    TYPED_INPUT = "typed_input"
 
 
 class LearningQuestion(VersionedContract):
@@ -36,7 +38,7 @@ class LearningQuestion(VersionedContract):
     field: QuestionField
     prompt: Text400
     about: Text200 | None = Field(
-        default=None, description="The demonstrated value, or the file, of a question about one."
+        default=None, description="The demonstrated value, the file or the command, of a question about one."
     )
     required: bool = True
     suggestion: Text400 | None = Field(

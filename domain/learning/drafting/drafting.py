@@ -8,7 +8,12 @@ from typing import Any
 from contracts.abilities.capability_manifest import CapabilityManifest
 from contracts.base import clipped
 from contracts.learning.evidence import LessonEvidence
-from contracts.learning.interpretation import OptionalStep, SemanticWorkflowInterpretation, SkillParameter
+from contracts.learning.interpretation import (
+    OptionalStep,
+    SemanticWorkflowInterpretation,
+    SkillParameter,
+    UnseenInput,
+)
 from contracts.learning.proposal import DraftedFile, SkillDraft
 from contracts.learning.questions import ASK_BELOW_CONFIDENCE, QuestionField
 from contracts.learning.session import LearnSession
@@ -173,6 +178,7 @@ def _document(
         is_replayed=work.is_replayed,
         techniques=techniques_of((one.command for one in work.rehearsal), total_effects(work.steps)),
         scripts=[script.path for script in work.written.files],
+        unseen=[_unseen(one, work.wording) for one in interpretation.unseen_inputs],
         optional_steps=[_optional(step) for step in interpretation.optional_steps],
         documents=[in_words(one) for one in interpretation.dependencies],
         paths=(*work.paths, *(one.dependency_ref for one in interpretation.dependencies)),
@@ -262,6 +268,13 @@ def _masked(
 def _parameter(parameter: SkillParameter) -> str:
     need = "" if parameter.required else ", optional"
     return f"{placeholder(parameter)} ({parameter.type.value}{need}): {parameter.description}"
+
+
+def _unseen(unseen: UnseenInput, wording: ParameterWording) -> UnseenInput:
+    """Speaking of the parameters."""
+    said = clipped(wording.formal(unseen.said), 2000) if unseen.said is not None else None
+    command, change = (clipped(wording.formal(text), 400) for text in (unseen.command, unseen.change))
+    return unseen.changed(command=command, change=change, said=said)
 
 
 def _optional(step: OptionalStep) -> str:

@@ -51,6 +51,7 @@ _SHOWN = (
     "observed_effects",
     "parameters",
     "optional_steps",
+    "unseen_inputs",
     "preferred_control_surfaces",
 )
 """What a new demonstration says better than the base; everything else keeps the base's words."""

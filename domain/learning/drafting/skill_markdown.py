@@ -12,8 +12,14 @@ from dataclasses import dataclass
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.interpretation import Checkpoint
-from contracts.learning.proposal import GOAL_SECTION, METHOD_SECTION, PARAMETER_SECTION, TECHNIQUES
+from contracts.learning.interpretation import Checkpoint, UnseenInput
+from contracts.learning.proposal import (
+    GOAL_SECTION,
+    METHOD_SECTION,
+    PARAMETER_SECTION,
+    TECHNIQUES,
+    UNSEEN_SECTION,
+)
 from contracts.learning.session import LearnExecutionMode
 from domain.learning.conditions.stated_conditions import NOT_TESTED, marked
 from domain.learning.interpretation.naming import listed, lower_first, plain, sentence, without_stop
@@ -101,6 +107,7 @@ class SkillDocument:
     """Whether a replay stands behind the method."""
     techniques: Sequence[str] = ()
     scripts: Sequence[str] = ()
+    unseen: Sequence[UnseenInput] = ()
     optional_steps: Sequence[str] = ()
     documents: Sequence[str] = ()
     paths: Sequence[str] = ()
@@ -147,6 +154,7 @@ def render_skill_markdown(document: SkillDocument) -> str:
         *([("Optional steps", _optional_steps(document, code))] if document.optional_steps else []),
         ("Done when", _done_when(document, code)),
         *([(METHOD_SECTION, _method(document))] if document.method else []),
+        *([(UNSEEN_SECTION, _unseen(document))] if document.unseen else []),
         ("Inputs to ask for", _bullets(document.inputs, code)),
         *([("Documents", _bullets(document.documents, code))] if document.documents else []),
         ("Safety", _bullets([*document.safety, *_unconfirmed(document)], code)),
@@ -182,6 +190,31 @@ def _method(document: SkillDocument) -> str:
         names = listed([f"`{name}`" for name in document.scripts])
         found += f"\n\nThe demonstration wrote its own programs; they are kept in {names}."
     return f"{found}\n\nHow it was done once is in `references/demonstration.md`: an example, not a recipe."
+
+
+def _unseen(document: SkillDocument) -> str:
+    """Work whose input was not seen, with what a person says of it, or that nobody has said anything."""
+    done = "\n".join(map(_work, document.unseen))
+    return f"Nothing recorded what was done in these programs, and no trial repeats it.\n\n{done}"
+
+
+def _work(one: UnseenInput) -> str:
+    program = _markdown(one.program)
+    known = (
+        f"What was done in {program} is not known: ask before you go on."
+        if one.said is None
+        else f"Done in {program}, as a person says: {_code(one.said)}"
+    )
+    return f"- {_code(one.command)} {_markdown(one.change)}. {known}"
+
+
+def _code(text: str) -> str:
+    """Word for word in code type: on the line, or as a block within the list."""
+    if "`" not in text and "\n" not in text:
+        return f"`{text}`"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    lines = (fence, *text.splitlines(), fence)
+    return "\n".join(["\n", *(f"  {line}" for line in lines), ""])
 
 
 def _frontmatter(document: SkillDocument) -> str:

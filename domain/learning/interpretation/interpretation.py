@@ -297,8 +297,8 @@ def answers_by_field(
     """The last answer to each field. Consent ("yes, that's right") stands for the question's suggestion."""
     found: dict[QuestionField, str] = {}
     for question, answer in answers:
-        if question.field in (QuestionField.PARAMETER, QuestionField.INPUT):
-            # Of which there may be several; they are read where parameters and the lesson are made.
+        if question.field in (QuestionField.PARAMETER, QuestionField.INPUT, QuestionField.TYPED_INPUT):
+            # Of which there may be several; they are read where what they are about is drafted.
             continue
         text = answer.answer.strip()
         if _CONSENT.fullmatch(text):

@@ -41,15 +41,23 @@ def outside_reason(working_folder: str) -> str | None:
 
 def person_needed(command: str) -> str | None:
     """Why only a person can carry out the command: it opens a window, or waits for a keyboard."""
-    if any(part.program in WINDOW_PROGRAMS for part in parts_of(command)):
-        return "it opens a window, which a sandbox does not have"
-    waiting = next((part.program for part in parts_of(command) if _waits_for_a_person(part)), None)
-    if waiting is None:
+    program = program_for_a_person(command)
+    if program is None:
         return None
+    if program in WINDOW_PROGRAMS:
+        return "it opens a window, which a sandbox does not have"
     return (
-        f"{waiting} waits for what a person types, which was not recorded; give {waiting} its commands in a"
+        f"{program} waits for what a person types, which was not recorded; give {program} its commands in a"
         " here-document or a file"
     )
+
+
+def program_for_a_person(command: str) -> str | None:
+    """The program of the command in which a person works, in a window or by a keyboard."""
+    parts = parts_of(command)
+    windows = (part.program for part in parts if part.program in WINDOW_PROGRAMS)
+    waiting = (part.program for part in parts if _waits_for_a_person(part))
+    return next(windows, None) or next(waiting, None)
 
 
 def _waits_for_a_person(part: Part) -> bool:
