@@ -135,12 +135,20 @@ class ExitClass(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+MAX_INNER_CHARS = 240
+"""The longest text of what changed inside of a file."""
+
+
 class ProducedFile(Contract):
     """A file that a command made or changed, named relative to the demonstration's folder."""
 
     path: Text240
     change: str = Field(pattern="^(created|modified|deleted)$")
     size_bytes: int = Field(ge=0)
+    inside: Text240 | None = Field(
+        default=None,
+        description="What changed inside of it while a person worked in a program, in words: tables, numbers of rows.",
+    )
 
 
 MAX_WRITTEN_CHARS = 32 * 1024

@@ -27,6 +27,7 @@ from recorders.spool import DEFAULT_MAX_BYTES, Spool
 from recorders.spooling_recorder import RecordingState, SpoolingRecorder
 from recorders.starting_state import InputOptions, lesson_folder
 from recorders.state_delivery import RecordedStart
+from recorders.terminal.inner_changes import States, states_around, with_inner_changes
 from recorders.terminal.shell_hooks import ShellReport, split_history_entry
 from recorders.terminal.typed_keys import TypedKeys
 from recorders.terminal.written_texts import WrittenTexts
@@ -91,6 +92,7 @@ class CommandRecorder(SpoolingRecorder):
         self._is_first_prompt = True
         self._was_recording = True
         self._before: dict[Path, FolderSnapshot] | None = None
+        self._states: States = {}
         self._warned = False
         self.commands = 0
         self.skipped = 0
@@ -124,6 +126,7 @@ class CommandRecorder(SpoolingRecorder):
     def _look_before(self, report: ShellReport) -> None:
         self._was_recording = self.state is RecordingState.RECORDING
         known, self._before, self._met = self._met, None, ()
+        self._states = {}
         if not self._was_recording:
             return
         if self.recorded == 0:
@@ -135,6 +138,11 @@ class CommandRecorder(SpoolingRecorder):
             self._met = known
         looked_at = (*self._folders.paths, *(one.folder for one in self._met))
         self._before = {folder: self._folders.looked_at(folder) for folder in looked_at}
+        self._states = self._states_around(line)
+
+    def _states_around(self, line: str) -> States:
+        """What holds inside of the lesson's files, where its starting state is kept: not of a home folder."""
+        return states_around(line, self._folders.paths) if self._folders.taken is not None else {}
 
     def _begin_in(self, folder: Path) -> None:
         """Makes ``folder`` the demonstration's, as it is before the command that may be the first to be kept."""
@@ -177,6 +185,8 @@ class CommandRecorder(SpoolingRecorder):
         written = self._texts.take(line, produced, earlier, after)
         if self._options.typed_lines and typed and exit_class(status) is not ExitClass.INTERRUPTED:
             line = repeatable(line, typed)
+        if produced and self._states:
+            produced = with_inner_changes(produced, folders.root, self._states, self._states_around(line))
         self._keep(FinishedCommand(line, status, folder, produced, written))
         self._before = {path: now[path] for path in self._folders.paths}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.fixtures.canaries import canary
 from tests.fixtures.learner import Learner
 from tests.fixtures.recorded_terminal import record
 from tests.fixtures.served import served
@@ -20,6 +21,7 @@ with_sqlite = pytest.mark.skipif(shutil.which("sqlite3") is None, reason="sqlite
 
 TYPED_SQL = "insert into orders select id, total from staged;"
 SQL = f"sqlite3 shop.db\n{TYPED_SQL}\n.quit"
+PYTHON = "python3\nopen('report.txt', 'w').write('22\\n') and None\nexit()"
 EDITOR = 'nano() { printf \'\\0%s\' "$2" >> "$1"; }'
 """Stands for an editor: what is recorded is the name that was typed. What it leaves is no text."""
 
@@ -91,10 +93,58 @@ async def test_what_was_typed_unseen_is_asked_and_the_answer_is_part_of_the_meth
     assert len(questions) <= 5
     (asked,) = about_unseen(questions)
     assert asked == questions[0]["question_text"]
-    assert asked.startswith("What did you type in sqlite3 in “sqlite3 shop.db”? It changed shop.db")
+    changed = "changed shop.db (table orders: 3 rows more)"
+    assert asked.startswith(f"What did you type in sqlite3 in “sqlite3 shop.db”? It {changed}.")
 
     await answered(alice, questions, TYPED_SQL)
-    assert f"as a person says: `{TYPED_SQL}`" in await skill(alice)
+    assert f"`sqlite3 shop.db` {changed}. Done in sqlite3, as a person says: `{TYPED_SQL}`" in await skill(
+        alice
+    )
     await alice.propose_act("revise", {"revision_instructions": "rename the title to Take in orders"})
     assert f"as a person says: `{TYPED_SQL}`" in await skill(alice)
-    assert any("sqlite3" in one for one in await not_rehearsed(alice))
+    (left,) = await not_rehearsed(alice)
+    assert "sqlite3 waits for what a person types" in left
+
+
+async def test_two_unseen_works_are_both_asked_about_and_keep_their_own_answers(
+    stack: Stack, tmp_path: Path
+) -> None:
+    commands = (EDITOR, PYTHON, NANO, "sort stock.csv > sorted.csv")
+    alice, questions = await taught(stack, tmp_path / "desk", commands)
+    in_python, in_nano = about_unseen(questions)
+    assert "What did you type in python3 in “python3”? It made report.txt." in in_python
+    assert "What did you do in nano in “nano logo.dat x”? It changed logo.dat." in in_nano
+
+    detail = await answered(alice, questions, "I summed the second column\nand wrote it to report.txt")
+    kept = {one["program"]: one.get("said") for one in detail["interpretation"]["unseen_inputs"]}
+    assert kept == {"python3": "I summed the second column\nand wrote it to report.txt", "nano": None}
+    text = await skill(alice)
+    assert "  I summed the second column\n  and wrote it to report.txt\n" in text
+    assert "What was done in nano is not known: ask before you go on." in text
+    assert len(await not_rehearsed(alice)) == 2
+
+
+async def test_what_nobody_answers_is_said_to_be_unknown_and_stays_not_rehearsed(
+    stack: Stack, tmp_path: Path
+) -> None:
+    alice, questions = await taught(stack, tmp_path / "desk", (PYTHON,), ask_before_build=False)
+    assert questions == []
+    assert "`python3` made report.txt. What was done in python3 is not known" in await skill(alice)
+    (left,) = await not_rehearsed(alice)
+    assert "python3 waits for what a person types" in left
+
+
+async def test_a_secret_in_an_answer_is_masked_wherever_the_answer_goes(stack: Stack, tmp_path: Path) -> None:
+    secret = canary("answered")
+    alice, questions = await taught(stack, tmp_path / "desk", (PYTHON,))
+    detail = await answered(alice, questions, f"open('report.txt', 'w').write('password={secret}')")
+    text = await skill(alice)
+    assert "as a person says: `open('report.txt', 'w').write('password=[MASKED]" in text
+    assert secret not in text + str(detail)
+
+
+@with_sqlite
+async def test_what_was_seen_as_it_was_typed_is_not_asked(stack: Stack, tmp_path: Path) -> None:
+    alice, questions = await taught(stack, tmp_path / "desk", (SQL,), typed_lines=True)
+    assert about_unseen(questions) == []
+    assert "What was done by hand" not in await skill(alice)

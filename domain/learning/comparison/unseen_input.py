@@ -119,5 +119,6 @@ def _change_of(observed: Sequence[TerminalObservation]) -> str:
     for file in (file for one in observed for file in one.produced_files):
         path = collapsed(file.path)
         named = shown_path(path) if may_be_shown(path) else "a file"
-        by_verb.setdefault(_VERBS[file.change], {})[named] = None
+        inside = f" ({redact(file.inside, personal=True).text})" if file.inside else ""
+        by_verb.setdefault(_VERBS[file.change], {})[named + inside] = None
     return listed([f"{verb} {listed(list(names), most=_FILES_NAMED)}" for verb, names in by_verb.items()])

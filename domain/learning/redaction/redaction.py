@@ -212,7 +212,7 @@ def texts_of(event: ObservedActionEvent) -> list[str | None]:
     if (terminal := event.terminal) is not None:
         texts += _COMMAND_TEXTS(vars(terminal))
         for file in terminal.produced_files:
-            texts.append(file.path)
+            texts += (file.path, file.inside)
         for written in terminal.written:
             texts += (written.path, written.text, written.patch)
     if (browser := event.browser) is not None:
@@ -351,12 +351,13 @@ def _input_class(label: str, kind: ObservationAdapterKind) -> str:
 def _terminal(observed: TerminalObservation, mode: RedactionMode, *, clean: str) -> TerminalObservation:
     # A short command is its event's label as well, and that is redacted already.
     command = observed.command if observed.command == clean else _settled(observed.command, 2000)
-    if mode is RedactionMode.HASH_ONLY:
+    hashes = mode is RedactionMode.HASH_ONLY
+    if hashes:
         command = _hashed(command)
     folder = _settled(observed.working_folder, 400)
-    files = tuple(map(_produced, observed.produced_files))
+    files = tuple(_produced(file, hashes=hashes) for file in observed.produced_files)
     # What was written says what was done, word for word.
-    written = () if mode is RedactionMode.HASH_ONLY else tuple(map(_written, observed.written))
+    written = () if hashes else tuple(map(_written, observed.written))
     folders = tuple(map(_lesson_folder, observed.folders))
     known = (
         observed.command,
@@ -386,9 +387,10 @@ def _written(file: WrittenText) -> WrittenText:
     return file if path == file.path else file.changed(path=path)
 
 
-def _produced(file: ProducedFile) -> ProducedFile:
+def _produced(file: ProducedFile, *, hashes: bool) -> ProducedFile:
     path = _settled(file.path, 240)
-    return file if path == file.path else file.changed(path=path)
+    inside = None if hashes or file.inside is None else _settled(file.inside, 240)
+    return file if (path, inside) == (file.path, file.inside) else file.changed(path=path, inside=inside)
 
 
 def _hashed(text: str) -> str:
