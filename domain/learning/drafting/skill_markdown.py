@@ -203,18 +203,18 @@ def _work(one: UnseenInput) -> str:
     known = (
         f"What was done in {program} is not known: ask before you go on."
         if one.said is None
-        else f"Done in {program}, as a person says: {_code(one.said)}"
+        else f"Done in {program}, as a person says:{_verbatim(one.said)}"
     )
-    return f"- {_code(one.command)} {_markdown(one.change)}. {known}"
+    return f"-{_verbatim(one.command)} {_markdown(one.change)}. {known}"
 
 
-def _code(text: str) -> str:
+def _verbatim(text: str) -> str:
     """Word for word in code type: on the line, or as a block within the list."""
-    if "`" not in text and "\n" not in text:
-        return f"`{text}`"
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    lines = (fence, *text.splitlines(), fence)
-    return "\n".join(["\n", *(f"  {line}" for line in lines), ""])
+    ticks = max(map(len, re.findall("`+", text)), default=0)
+    if "\n" not in text:
+        return f" {'`' * (ticks + 1)} {text} {'`' * (ticks + 1)}" if ticks else f" `{text}`"
+    fence = "`" * max(3, ticks + 1)
+    return "\n".join(["\n", *(f"  {line}" for line in (fence, *text.splitlines(), fence)), ""])
 
 
 def _frontmatter(document: SkillDocument) -> str:

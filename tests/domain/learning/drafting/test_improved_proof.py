@@ -9,7 +9,7 @@ from contracts.learning.evidence import (
     ProofCondition,
     WrittenScript,
 )
-from contracts.learning.interpretation import SkillParameter
+from contracts.learning.interpretation import SkillParameter, UnseenInput
 from contracts.learning.observation import ObservedActionEvent
 from contracts.learning.proposal import SkillDraft
 from domain.learning.comparison.parameters import parameterised, type_of
@@ -205,3 +205,38 @@ def test_words_alone_leave_an_example_that_was_not_replayed_marked_as_such() -> 
     assert text_of(found, EXAMPLE).startswith("# Rank the sales:")
     assert NOT_REPLAYED in text_of(found, EXAMPLE)
     assert NOT_REPLAYED in facts_of(found)
+
+
+BY_HAND = "## What was done by hand"
+
+
+def with_unseen(taught: Learned, said: str | None, evidence: LessonEvidence | None = None) -> Learned:
+    """The lesson with work in sqlite3 that was not seen, and what a person says of it."""
+    unseen = UnseenInput(program="sqlite3", command="sqlite3 shop.db", change="changed shop.db", said=said)
+    interpretation = taught.interpretation.changed(unseen_inputs=(unseen,))
+    draft = draft_skill(interpretation, taught.steps, T.session(), evidence=evidence)
+    return Learned(interpretation, taught.steps, draft)
+
+
+def by_hand(draft: SkillDraft) -> str:
+    return text_of(draft).partition(BY_HAND)[2].partition("\n## ")[0]
+
+
+def test_what_a_person_said_of_unseen_work_stays_where_words_alone_improve() -> None:
+    base = with_unseen(TAUGHT, "vacuum;")
+    found = improvement_of(base, use_conditions=["Maria asks for the figures"])
+    assert "as a person says: `vacuum;`" in by_hand(found.draft)
+    assert found.interpretation.unseen_inputs == base.interpretation.unseen_inputs
+
+
+def test_unseen_work_of_a_new_demonstration_takes_the_place_of_the_earlier_one() -> None:
+    base = with_unseen(TAUGHT, "vacuum;")
+    seen, evidence = replayed(8, [SORTED, COUNTED])
+    found = improvement_of(base, Shown(seen.interpretation, seen.steps, evidence=evidence))
+    assert by_hand(found.draft) == ""
+    assert found.interpretation.unseen_inputs == ()
+
+    better = with_unseen(T.learn([SORTED, COUNTED]), None)
+    draft = improvement_of(base, Shown(better.interpretation, better.steps)).draft
+    assert "What was done in sqlite3 is not known" in by_hand(draft)
+    assert "vacuum" not in by_hand(draft)

@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import ErrorCode, Refusal
-from contracts.learning.interpretation import Checkpoint
+from contracts.learning.interpretation import Checkpoint, UnseenInput
 from contracts.learning.session import LearnExecutionMode
 from domain.learning.drafting.skill_markdown import (
     SkillDocument,
     parse_frontmatter,
+    parts_of,
     render_skill_markdown,
     skill_description,
 )
@@ -181,3 +182,24 @@ def read_or_code(text: str) -> Any:
 def test_any_text_is_read_or_refused(text: str) -> None:
     found = read_or_code(front(text))
     assert found is ErrorCode.VALIDATION_FAILED or all(isinstance(name, str) for name in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("select * from a;", "as a person says: `select * from a;`"),
+        (
+            "begin;\n## Safety\ncommit;",
+            "as a person says:\n\n  ```\n  begin;\n  ## Safety\n  commit;\n  ```\n",
+        ),
+        ("echo `date` ```", "as a person says: ```` echo `date` ``` ````"),
+    ],
+)
+def test_what_a_person_said_of_unseen_work_stands_word_for_word_and_is_no_markup(
+    said: str, shown: str
+) -> None:
+    unseen = UnseenInput(program="sqlite3", command="sqlite3 a.db", change="changed a.db", said=said)
+    text = render_skill_markdown(document(unseen=[unseen]))
+    assert shown in text
+    assert [part.name for part in parts_of(text)].count("section Safety") == 1
+    assert parts_of(text)[-1].name == "section Safety"

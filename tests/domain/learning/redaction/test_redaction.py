@@ -191,7 +191,7 @@ def test_every_text_of_an_event_is_redacted() -> None:
         terminal=a_command(
             leak,
             working_folder=leak,
-            produced_files=(ProducedFile(path=leak, change="created", size_bytes=3),),
+            produced_files=(ProducedFile(path=leak, change="created", size_bytes=3, inside=leak),),
         ),
     )
     assert SECRET not in redact_event(event).model_dump_json()
