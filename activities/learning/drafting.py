@@ -48,7 +48,7 @@ from domain.learning.comparison.parameter_edits import (
     respoken_edits,
 )
 from domain.learning.comparison.parameters import parameterised
-from domain.learning.comparison.unseen_input import UnseenWork, with_what_was_said
+from domain.learning.comparison.unseen_input import UnseenWork, unseen_note, with_what_was_said
 from domain.learning.drafting.bundle import content_hash, workflow_graph
 from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.drafting import draft_skill
@@ -322,7 +322,8 @@ class Drafter:
         unused = input_note(answers, evidence)
         values = [one for one in taught.doubts if isinstance(one, DoubtfulValue)] if taught else []
         unclear = value_note(answers, values, request.edits) if request.base is None else ""
-        return clipped(" ".join(filter(None, (unused, unclear, worded.note, unread))), MAX_NOTE)
+        notes = (unused, unclear, unseen_note(answers), worded.note, unread)
+        return clipped(" ".join(filter(None, notes)), MAX_NOTE)
 
     def deterministic(self, request: DraftRequest) -> DeterministicDraft:
         """What the rules alone make of the capture.

@@ -10,7 +10,7 @@ from rich.text import Text
 from cli.platform.output import FAILED, NAME_WIDTH, PASSED, SKIPPED, WAITING, facts, listing, unproved_list
 from cli.platform.own_words import TYPED
 from contracts.learning.install import InstallSaga, SagaState, SagaStepState
-from contracts.learning.interpretation import Checkpoint
+from contracts.learning.interpretation import Checkpoint, UnseenInput
 from contracts.learning.observation import ObservationAdapterKind
 from contracts.learning.proposal import SkillBundleProposal
 from contracts.learning.responses import (
@@ -239,6 +239,7 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
                     "shown in part only",
                     tuple(f"{o.label}, {in_some_only(o)}" for o in meaning.optional_steps),
                 ),
+                ("done by hand", tuple(map(_unseen, meaning.unseen_inputs))),
                 (
                     "asks for",
                     tuple(f"{p.name} ({p.type.value}): {p.description}" for p in meaning.parameters),
@@ -378,6 +379,11 @@ def _checkpoint(checkpoint: Checkpoint, untested: Iterable[UntestedCheckpoint]) 
     said = f"{checkpoint.goal}: {checkpoint.success_condition}"
     why = next((one for one in untested if one.checkpoint_id == checkpoint.checkpoint_id), None)
     return f"{said} ({NOT_TESTED}). {why.reason} {why.next_step}" if why else said
+
+
+def _unseen(one: UnseenInput) -> str:
+    known = " ".join(one.said.split()) if one.said is not None else "what was done is not known"
+    return f"{one.command} {one.change}: {known}"
 
 
 def _listing(title: str, items: Iterable[str]) -> RenderableType:

@@ -104,8 +104,8 @@ def _record_interactively(options: TerminalRecorderOptions, terminal: int) -> Re
             prompts = ", lines typed at the prompts of sqlite3, python3, ed and the like (not with --no-typed-lines)"
         say(
             f"recording this terminal for session {options.learn_session_id} in {options.folder}: command lines"
-            f"{prompts}, exit status and files made, never output or what is typed invisibly; secrets are masked. "
-            "apprentice-pause and apprentice-resume steer it, exit ends it."
+            f"{prompts}, exit status, files made and rows counted in databases, never output or what is typed "
+            "invisibly; secrets are masked. apprentice-pause and apprentice-resume steer it, exit ends it."
         )
         if recording.starting_text is not None:
             say(recording.starting_text)

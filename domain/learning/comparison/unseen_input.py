@@ -21,6 +21,8 @@ from domain.learning.interpretation.obstacles import program_for_a_person
 from domain.learning.interpretation.slicing import collapsed
 from domain.learning.redaction.redaction import redact
 
+Answers = Iterable[tuple[LearningQuestion, LearningAnswer]]
+
 NOT_KNOWN = "It is not known"
 """What is suggested as the answer, and holds where nobody answers."""
 
@@ -92,19 +94,32 @@ def unseen_inputs(events: Sequence[ObservedActionEvent]) -> tuple[UnseenInput, .
     return tuple(found)[:MAX_UNSEEN_INPUTS]
 
 
-def with_what_was_said(
-    unseen: Sequence[UnseenInput], answers: Iterable[tuple[LearningQuestion, LearningAnswer]]
-) -> tuple[UnseenInput, ...]:
+def with_what_was_said(unseen: Sequence[UnseenInput], answers: Answers) -> tuple[UnseenInput, ...]:
     """``unseen`` with what the answers tell of it, secrets masked."""
     said: dict[str, str] = {}
-    for question, answer in answers:
+    for question, answer in _about_unseen(answers):
         text = answer.answer.strip()
-        if question.field is QuestionField.TYPED_INPUT and not _SAYS_NOTHING.fullmatch(text):
+        if not _SAYS_NOTHING.fullmatch(text):
             masked = clipped(redact(text, personal=True).text, 2000)
             said.update(dict.fromkeys(question.evidence_event_ids, masked))
     return tuple(
         one.changed(said=next((said[i] for i in one.evidence_event_ids if i in said), None)) for one in unseen
     )
+
+
+def unseen_note(answers: Answers) -> str:
+    """Which answers tell nothing of the work that they are about; empty where all do, or say so themselves."""
+    said = (
+        f"“{clipped(' '.join(answer.answer.split()), 30)}” does not say what was done in"
+        f" “{clipped(question.about or 'the program', 40)}”: the draft says that it is not known."
+        for question, answer in _about_unseen(answers)
+        if _SAYS_NOTHING.fullmatch(answer.answer) and answer.answer.strip() != question.suggestion
+    )
+    return " ".join(said)
+
+
+def _about_unseen(answers: Answers) -> Sequence[tuple[LearningQuestion, LearningAnswer]]:
+    return [pair for pair in answers if pair[0].field is QuestionField.TYPED_INPUT]
 
 
 def _unseen_program(observed: TerminalObservation) -> str | None:

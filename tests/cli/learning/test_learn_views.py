@@ -20,6 +20,7 @@ from contracts.learning.interpretation import (
     ProjectScope,
     SemanticWorkflowInterpretation,
     SkillParameter,
+    UnseenInput,
 )
 from contracts.learning.proposal import ProposalState, SkillBundleProposal
 from contracts.learning.responses import ProposalDetailResponse, UntestedCheckpoint
@@ -205,6 +206,12 @@ def test_a_proposal_shows_what_differs_and_what_only_some_demonstrations_had() -
             ),
         ),
         optional_steps=(OptionalStep(label="Verify {quarter}.sum", demonstrations=(2,), of=2),),
+        unseen_inputs=(
+            UnseenInput(
+                program="sqlite3", command="sqlite3 a.db", change="changed a.db", said="begin;\nend;"
+            ),
+            UnseenInput(program="vim", command="vim b.dat", change="made b.dat"),
+        ),
         created_at=NOW,
     )
 
@@ -212,6 +219,8 @@ def test_a_proposal_shows_what_differs_and_what_only_some_demonstrations_had() -
 
     assert "quarter (text): Which quarter" in text
     assert "Verify {quarter}.sum, in demonstration 2 of 2" in text
+    assert "sqlite3 a.db changed a.db: begin; end;" in text
+    assert "vim b.dat made b.dat: what was done is not known" in text
 
 
 def test_a_proposal_shows_why_nothing_tests_a_checkpoint_and_what_would_help() -> None:

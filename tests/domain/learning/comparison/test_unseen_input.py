@@ -21,6 +21,7 @@ from domain.learning.comparison.unseen_input import (
     NOT_KNOWN,
     UnseenWork,
     unseen_inputs,
+    unseen_note,
     with_what_was_said,
 )
 
@@ -133,19 +134,25 @@ def test_personal_names_and_secrets_stay_out_of_the_question() -> None:
     assert unseen.change == "changed a file"
 
 
-def said(text: str, *, about: str = ID) -> str | None:
-    """What is kept of an answer to the question about one command."""
-    unseen = UnseenInput(program="sqlite3", command="sqlite3 shop.db", change="x", evidence_event_ids=(ID,))
+def answer(text: str, about: str = ID) -> tuple[LearningQuestion, LearningAnswer]:
+    """The question about one command, and its answer."""
     question = LearningQuestion(
         question_id=ID,
         proposal_id=ID,
         field=QuestionField.TYPED_INPUT,
         prompt="What did you type?",
+        about="sqlite3 shop.db",
+        suggestion=NOT_KNOWN,
         evidence_event_ids=(about,),
         created_at=NOW,
     )
-    answer = LearningAnswer(question_id=ID, proposal_id=ID, answer=text, created_at=NOW)
-    (found,) = with_what_was_said([unseen], [(question, answer)])
+    return question, LearningAnswer(question_id=ID, proposal_id=ID, answer=text, created_at=NOW)
+
+
+def said(text: str, about: str = ID) -> str | None:
+    """What is kept of an answer to the question about one command."""
+    unseen = UnseenInput(program="sqlite3", command="sqlite3 shop.db", change="x", evidence_event_ids=(ID,))
+    (found,) = with_what_was_said([unseen], [answer(text, about)])
     return found.said
 
 
@@ -185,6 +192,12 @@ def test_what_a_person_says_is_kept_word_for_word(text: str) -> None:
 )
 def test_an_answer_that_tells_nothing_leaves_it_unknown(text: str) -> None:
     assert said(text) is None
+
+
+def test_an_answer_that_tells_nothing_is_named_unless_it_was_suggested() -> None:
+    assert unseen_note([answer("hm"), answer(NOT_KNOWN), answer("vacuum;")]) == (
+        "“hm” does not say what was done in “sqlite3 shop.db”: the draft says that it is not known."
+    )
 
 
 def test_an_answer_about_another_command_is_not_taken_for_this_one() -> None:
