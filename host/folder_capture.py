@@ -1,19 +1,21 @@
 """Folder capture: lists what a folder holds, nearest first and bounded, and reads single regular files safely.
 
-Links are never followed and special files (devices, pipes, sockets) never opened. Folders that tools fill by themselves
-(virtual environments, ``node_modules``, ``__pycache__``) are left out.
+Links are never followed and special files (devices, pipes, sockets) never opened. Generated trees (virtual
+environments, ``node_modules``, caches) are left out.
 """
 
 import hashlib
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
+
+from contracts.generated_trees import generated_in, is_tree_by_name
 
 MAX_ENTRIES = 5_000
 """Files, folders and links that are listed; beyond it a listing is partial."""
@@ -21,10 +23,6 @@ MAX_ENTRIES = 5_000
 MAX_DEPTH = 12
 """Folder levels below the captured folder."""
 
-TOOL_FOLDERS = frozenset({"node_modules", "__pycache__"})
-"""Names of folders that tools fill by themselves."""
-
-_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _MOST_LOOKED_AT = 100_000
 _CHUNK_BYTES = 1024 * 1024
 
@@ -80,7 +78,10 @@ def list_folder(
             return FoundFolder(folder, tuple(entries), True)
         found, complete = _scanned(folder / inside)
         partial = partial or not complete
+        generated = generated_in([entry.name for entry in found], is_root=not inside)
         for entry in found:
+            if entry.name in generated:
+                continue
             one = _entry(f"{inside}{entry.name}", entry)
             if one is None or (one.kind is FoundKind.FOLDER and _is_passed_over(entry, passed_over)):
                 partial = partial or (one is None and not _is_special(entry))
@@ -189,10 +190,12 @@ def _is_special(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_passed_over(entry: os.DirEntry[str], passed_over: Collection[str]) -> bool:
-    if entry.name in TOOL_FOLDERS or any(_names(entry.path)):
+    if is_tree_by_name(entry.name) or _is_whole_tree(Path(entry.path)):
         return True
     return bool(passed_over) and os.path.realpath(entry.path) in passed_over
 
 
-def _names(folder: str) -> Iterator[bool]:
-    return (os.path.lexists(f"{folder}/{mark}") for mark in _ENVIRONMENT_MARKS)
+def _is_whole_tree(folder: Path) -> bool:
+    """Whether tools made everything that the folder holds."""
+    names = [entry.name for entry in _scanned(folder)[0]]
+    return bool(names) and len(generated_in(names)) == len(names)

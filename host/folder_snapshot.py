@@ -3,12 +3,12 @@
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from contracts.base import clipped
+from contracts.generated_trees import generated_in, is_tree_by_name
 from contracts.learning.observation import ProducedFile
 
 MAX_ENTRIES = 5_000
@@ -19,9 +19,6 @@ MAX_DEPTH = 8
 
 MAX_CHANGES = 100
 """Files named for one command, as many as the contract takes."""
-
-SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "__pycache__"})
-"""Folders that tools fill on the side."""
 
 _CLOCK_SLACK_NS = 20_000_000
 
@@ -47,14 +44,21 @@ class FolderSnapshot:
 def take_snapshot(
     folder: Path, *, max_entries: int = MAX_ENTRIES, max_depth: int = MAX_DEPTH
 ) -> FolderSnapshot:
-    """The present files of ``folder``, nearest first, links not followed; what cannot be read is left out."""
+    """The present files of ``folder``, nearest first, links not followed.
+
+    Repositories and generated trees are left out, and so is what cannot be read.
+    """
     taken_ns = time.time_ns()
     files: dict[str, FileMark] = {}
     waiting: deque[tuple[str, int]] = deque([("", 0)])
     seen = 0
     while waiting:
         inside, depth = waiting.popleft()
-        for entry in _entries(folder / inside):
+        entries = _entries(folder / inside)
+        generated = generated_in([entry.name for entry in entries], is_root=not inside)
+        for entry in entries:
+            if entry.name in generated:
+                continue
             seen += 1
             if seen > max_entries:
                 return FolderSnapshot(folder, files, True, taken_ns)
@@ -63,7 +67,7 @@ def take_snapshot(
                 mark = _mark(entry)
                 if mark is not None:
                     files[path] = mark
-            elif depth < max_depth and entry.name not in SKIPPED_FOLDERS:
+            elif depth < max_depth and not _is_skipped(entry.name):
                 waiting.append((f"{path}/", depth + 1))
     return FolderSnapshot(folder, files, False, taken_ns)
 
@@ -91,12 +95,16 @@ def produced_between(before: FolderSnapshot, after: FolderSnapshot) -> tuple[Pro
     return tuple(changes[:MAX_CHANGES])
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+def _is_skipped(folder: str) -> bool:
+    return folder == ".git" or is_tree_by_name(folder)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
-            yield from sorted(found, key=lambda entry: entry.name)
+            return sorted(found, key=lambda entry: entry.name)
     except OSError:
-        return
+        return []
 
 
 def _mark(entry: os.DirEntry[str]) -> FileMark | None:

@@ -12,6 +12,7 @@ from temporalio import activity
 from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.errors import Refusal
+from contracts.generated_trees import GeneratedTrees
 from contracts.learning.aggregate import DraftRequest
 from contracts.learning.evidence import (
     CommandUse,
@@ -31,7 +32,7 @@ from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.interpretation import marked_goal
 from domain.learning.interpretation.noise import failed_in_vain
 from domain.learning.interpretation.obstacles import rehearsal_obstacle
-from domain.learning.interpretation.slicing import collapsed, parent_folders
+from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.interpretation.steps import within_capture
 from domain.learning.lesson_folders import lesson_folders
 from domain.learning.proof.checks import asks_for_a_check
@@ -268,12 +269,15 @@ def typed_in_vain(
 ) -> dict[str, ObservedActionEvent]:
     """Commands whose typed lines did not make in the replay what they had made, by id and without those lines."""
     made = {use.event_id: {*use.written, *use.removed} for use in uses}
+    trees = GeneratedTrees(
+        [file.path for event in events if event.terminal for file in event.terminal.produced_files]
+    )
     return {
         event.event_id: event.changed(terminal=event.terminal.changed(command=line))
         for event in events
         if event.terminal is not None
         and (line := without_typed_lines(event.terminal.command)) != event.terminal.command
-        and not {collapsed(file.path) for file in event.terminal.produced_files}
+        and not {trees.tree_of(file.path) or file.path for file in event.terminal.produced_files}
         <= made.get(event.event_id, set())
     }
 

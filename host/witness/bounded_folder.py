@@ -15,13 +15,12 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Self
 
+from contracts.generated_trees import generated_in, is_tree_by_name
+
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CHUNK = 1024 * 1024
 _MAX_NAMES = 5_000
 """Names of one folder that is listed on request."""
-
-GENERATED_FOLDERS = frozenset({"node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
-"""Folders that tools fill: they are entries themselves, but not looked into."""
 
 
 class LimitReached(Exception):
@@ -147,7 +146,7 @@ class BoundedFolder:
         self.budget = Budget(self.limits.read_bytes, self.limits.seconds)
         self.is_partial = False
         self.environments: list[str] = []
-        """Virtual environments, which are not looked into; filled by `entries`."""
+        """Virtual environments; filled by `entries`."""
         self.bare_repositories: list[str] = []
         """Git repositories without a working folder; filled by `entries`."""
         self._root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -166,7 +165,10 @@ class BoundedFolder:
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """Everything in the folder up to the limits; `is_partial` says whether one of them ended the list."""
+        """Everything in the folder up to the limits; `is_partial` says whether one of them ended the list.
+
+        Generated trees are left out, but for those that are told by their names: they are entries not looked into.
+        """
         found: list[Entry] = []
         waiting: deque[tuple[str, int]] = deque([("", 0)])
         try:
@@ -248,8 +250,10 @@ class BoundedFolder:
                 names = sorted(entry.name for entry, _ in zip(listed, range(limit), strict=False))
                 if "pyvenv.cfg" in names and inside:
                     self.environments.append(inside)
-                    return found
+                generated = generated_in(names, is_root=not inside)
                 for name in names:
+                    if name in generated:
+                        continue
                     self.budget.spend()
                     if (
                         entry := _entry(f"{inside}/{name}" if inside else name, name, descriptor)
@@ -266,7 +270,7 @@ def _entry(path: str, name: str, descriptor: int) -> Entry | None:
         target = os.readlink(name, dir_fd=descriptor) if stat.S_ISLNK(status.st_mode) else ""
     except OSError:
         return None
-    return Entry(path, status, target, name == ".git" or name in GENERATED_FOLDERS)
+    return Entry(path, status, target, name == ".git" or is_tree_by_name(name))
 
 
 def _is_bare_repository(entries: list[Entry]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts.generated_trees import GeneratedTrees
 from skills.rehearsal.archive_contents import read_packed
 from skills.rehearsal.state_facts import state_facts
 
@@ -40,12 +41,18 @@ class ReadContents:
     ) -> None:
         """``written`` are the files that the commands before this moment were seen to write."""
         self._written = frozenset(written)
-        self._files = {path: _read(folder / path) for path in _paths(folder)}
+        folders, files = _paths(folder)
+        self._files = {path: _read(folder / path) for path in files}
+        self._trees = GeneratedTrees([*folders, *files])
         self._facts = dict(facts(folder))
 
     def paths(self) -> Collection[str]:
         """Every file."""
         return self._files.keys()
+
+    def tree_of(self, path: str) -> str | None:
+        """The generated tree or the repository that a file lies in."""
+        return self._trees.tree_of(path)
 
     def text(self, path: str) -> str | None:
         """The text of a file of at most 1 MiB; ``None`` for others."""
@@ -81,15 +88,18 @@ class ReadContents:
         return path in self._written
 
 
-def _paths(folder: Path) -> list[str]:
+def _paths(folder: Path) -> tuple[list[str], list[str]]:
+    """The folders and the files."""
+    inside: list[str] = []
     found: list[str] = []
     for place, folders, files in os.walk(folder):
         folders.sort()
+        inside.append(Path(place).relative_to(folder).as_posix())
         for name in sorted(files):
             path = Path(place, name)
             if len(found) < MAX_FILES and not path.is_symlink() and path.is_file():
                 found.append(path.relative_to(folder).as_posix())
-    return found
+    return inside, found
 
 
 def _read(path: Path) -> _File:

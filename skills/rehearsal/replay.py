@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from contracts.generated_trees import GeneratedTrees
 from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
 from contracts.learning.session import REPLAY_BUDGET
 from domain.learning.conditions.conditions import FolderContents
-from domain.learning.interpretation.slicing import collapsed
-from domain.learning.proof.outcomes import is_compared
+from domain.learning.proof.outcomes import compared_paths
 from domain.learning.proof.variations import Variation
 from skills.rehearsal.folder_contents import Facts, ReadContents
 from skills.rehearsal.rehearsal import fresh_folder
@@ -183,9 +183,8 @@ def worked_only_here(
     # A recording does not see permissions: a command that changed those alone may have done so when it was shown.
     files = {
         path
-        for path in {*before.paths(), *after.paths()}
-        if is_compared(path)
-        and (before.digest(path) != after.digest(path) or before.mode(path) == after.mode(path))
+        for path in compared_paths(before) | compared_paths(after)
+        if before.digest(path) != after.digest(path) or before.mode(path) == after.mode(path)
     }
     return frozenset(
         command.event_id
@@ -195,10 +194,16 @@ def worked_only_here(
 
 
 def uses_of(commands: Sequence[RehearsalCommand], run: Run) -> tuple[CommandUse, ...]:
-    """The files that each command of a replay used."""
+    """The files that each command of a replay used; of a generated tree or a repository its folder."""
+    used = {path for one in run.session.results for path in (*one.use.read, *one.use.written)}
+    passing = GeneratedTrees(used - {*run.before.paths(), *run.after.paths()})
+
+    def tree_of(path: str) -> str | None:
+        lasting = run.after.tree_of(path) or run.before.tree_of(path)
+        return lasting or (passing.tree_of(path) if path not in run.after.paths() else None)
 
     def named(paths: Collection[str]) -> tuple[str, ...]:
-        return tuple(sorted({collapsed(path)[:240] for path in paths}))[:500]
+        return tuple(sorted({(tree_of(path) or path)[:240] for path in paths}))[:500]
 
     return tuple(
         CommandUse(

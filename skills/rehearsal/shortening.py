@@ -8,7 +8,7 @@ from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.typed_lines import shorter_forms
 from domain.learning.interpretation.put_right import put_right
 from domain.learning.interpretation.slicing import contributing, removers, transients, undone
-from domain.learning.proof.outcomes import changed_paths
+from domain.learning.proof.outcomes import changed_paths, trees_in
 from skills.rehearsal.replay import Replayer, Run
 
 MOST_TYPED_ABLATIONS = 60
@@ -143,7 +143,9 @@ def _chains(uses: Sequence[CommandUse], run: Run) -> Iterator[tuple[tuple[str, .
     """Commands that may come to nothing together, with the reason for those before the last one and for that."""
     made = transients(uses, {*run.before.paths()} - {*run.after.paths()})
     yield from ((chain, _UNDONE, _UNDOES) for chain in made)
-    changed = undone(uses, changed_paths(run.before, run.after))[:_MOST_UNDONE]
+    changed = undone(uses, changed_paths(run.before, run.after), trees_in(run.before, run.after))[
+        :_MOST_UNDONE
+    ]
     yield from ((chain, _CHANGED_BACK, _CHANGES_BACK) for chain in changed if chain not in made)
     # What one of them sets in the shell another may take back.
     in_shell = tuple(use.event_id for use in uses if not (use.written or use.removed))

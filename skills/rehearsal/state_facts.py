@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from contracts.generated_trees import generated_in, is_tree_by_name
 from host.witness.git import GitWitness
 from host.witness.packages import PackageWitness
 from host.witness.sqlite import SqliteWitness
@@ -31,9 +32,12 @@ def state_facts(folder: Path) -> Mapping[str, str]:
 def _links(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in (".git", "node_modules", ".venv", "venv"))
+        generated = generated_in([*folders, *files], is_root=place == str(folder))
+        folders[:] = sorted(
+            name for name in folders if name != ".git" and not is_tree_by_name(name) and name not in generated
+        )
         for name in (*folders, *files):
             path = Path(place, name)
-            if path.is_symlink() and len(found) < _MOST_LINKS:
+            if name not in generated and path.is_symlink() and len(found) < _MOST_LINKS:
                 found[f"{path.relative_to(folder).as_posix()}: target"] = str(path.readlink())
     return found

@@ -54,14 +54,16 @@ def test_what_tools_fill_and_what_is_private_is_left_out(demo: Path) -> None:
         "env/pyvenv.cfg",
         "env/bin/python",
         "conda/conda-meta/x",
+        "project/pyvenv.cfg",
+        "project/report.py",
     ):
         (demo / path).parent.mkdir(parents=True, exist_ok=True)
         (demo / path).touch()
     (demo / "own").mkdir()
     (demo / "own" / "token").touch()
-    before = {"node_modules", "sub/__pycache__", "env", "conda", "own"}
+    before = {"node_modules", "sub/__pycache__", "env", "conda", "own", "project/pyvenv.cfg"}
     assert before.isdisjoint(paths(demo, leave_out=(demo / "own",)))
-    assert "own/token" in paths(demo)
+    assert {"own/token", "project/report.py"} < set(paths(demo))
 
 
 def test_links_are_listed_as_they_are_written_and_not_followed(demo: Path, tmp_path: Path) -> None:

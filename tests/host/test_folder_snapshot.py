@@ -34,11 +34,20 @@ def test_a_file_replaced_by_one_of_the_same_size_and_time_is_modified(tmp_path: 
     assert changes(before, take_snapshot(tmp_path)) == {"a": "modified", "b": "deleted"}
 
 
-def test_folders_of_tools_are_skipped(tmp_path: Path) -> None:
-    for name in (".git", "node_modules", ".venv"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text("", encoding="utf-8")
-    assert take_snapshot(tmp_path).files == {}
+def test_repositories_and_generated_trees_are_left_out_and_results_in_them_are_not(tmp_path: Path) -> None:
+    for path in (
+        ".git/HEAD",
+        "node_modules/x",
+        "tools/pyvenv.cfg",
+        "tools/lib/a.py",
+        "tools/out.txt",
+        "CMakeFiles/rules.ninja",
+        "build.ninja",
+        "hello",
+    ):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    assert set(take_snapshot(tmp_path).files) == {"hello", "tools/out.txt"}
 
 
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from contracts.base import clipped
+from contracts.generated_trees import GeneratedTrees
 from contracts.learning.interpretation import MAX_UNSEEN_INPUTS, UnseenInput
 from contracts.learning.observation import ObservedActionEvent, TerminalObservation
 from contracts.learning.questions import LearningAnswer, LearningQuestion, QuestionField
@@ -18,7 +19,6 @@ from domain.learning.commands.typing_programs import waits_for_lines
 from domain.learning.interpretation.hand_edits import replayed_line
 from domain.learning.interpretation.naming import listed
 from domain.learning.interpretation.obstacles import program_for_a_person
-from domain.learning.interpretation.slicing import collapsed
 from domain.learning.redaction.redaction import redact
 
 Answers = Iterable[tuple[LearningQuestion, LearningAnswer]]
@@ -131,8 +131,10 @@ def _unseen_program(observed: TerminalObservation) -> str | None:
 def _change_of(observed: Sequence[TerminalObservation]) -> str:
     """What the commands did to files, in words; empty where they did nothing to any."""
     by_verb: dict[str, dict[str, None]] = {}
-    for file in (file for one in observed for file in one.produced_files):
-        path = collapsed(file.path)
+    files = [file for one in observed for file in one.produced_files]
+    trees = GeneratedTrees(file.path for file in files)
+    for file in files:
+        path = trees.tree_of(file.path) or file.path
         named = shown_path(path) if may_be_shown(path) else "a file"
         inside = f" ({redact(file.inside, personal=True).text})" if file.inside else ""
         by_verb.setdefault(_VERBS[file.change], {})[named + inside] = None

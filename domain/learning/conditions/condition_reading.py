@@ -23,7 +23,7 @@ from domain.learning.conditions.comparisons import (
     TREES,
     both,
 )
-from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.condition_wording import ENVIRONMENT, PACKAGE, condition
 from domain.learning.conditions.conditions import TARGET
 from domain.learning.conditions.orders import SEPARATORS, Order
 from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrder
@@ -31,7 +31,7 @@ from domain.learning.conditions.sort_orders import TO_THE_END, SortKey, SortOrde
 THERE = "there"
 """The argument of a condition that a file exists, be it as it was before the work."""
 
-_PATH, _OTHER, _TEXT, _ASPECT, _SECOND = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
+_PATH, _OTHER, _TEXT, _ASPECT, _SECOND, _WORD = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
 _NUMBER, _LAST = 97001, 97002
 """Stand in the examples where a condition of a person has its own."""
 
@@ -45,6 +45,7 @@ _PIECES: Mapping[str, str] = {
     _SECOND: rf"(?P<second>{_NAME})",
     f"“{_TEXT}”": r"[“„\"'‘](?P<text>.+)[”“\"'’]",
     _TEXT: r"(?P<text>.+)",
+    _WORD: r"(?P<word>\S+)",
     _ASPECT: (
         r"(?P<aspect>(?:tag|branch|package) \S+|current branch|(?:merge )?commits|conflicts|uncommitted changes"
         r"|last message|under way|message of tag \S+|table \S+: (?:rows|columns))"
@@ -138,7 +139,7 @@ def _made(
     if example.kind is not ConditionKind.STATE and not _names_file(said, wording):
         return None
     path = example.path.replace(f"{_PATH}*", said).replace(_PATH, said)
-    path = path.replace(_ASPECT, parts.get("aspect") or "")
+    path = path.replace(_ASPECT, parts.get("aspect") or "").replace(_WORD, parts.get("word") or "")
     argument = example.argument
     for mark, part in ((_TEXT, "text"), (str(_NUMBER), "number"), (str(_LAST), "last")):
         argument = argument.replace(mark, parts.get(part) or "")
@@ -191,6 +192,8 @@ def _of_state() -> Iterator[ProofCondition]:
     key = f"{_PATH}: {_ASPECT}"
     for argument in ("", "*", f"+{_NUMBER}", _TEXT):
         yield condition(ConditionKind.STATE, key, argument=argument)
+    for aspect in (f"{PACKAGE}{_WORD}", ENVIRONMENT):
+        yield condition(ConditionKind.STATE, f"{_PATH}: {aspect}", argument="*")
     for difference in ("0", "-1"):
         yield condition(ConditionKind.STATE, key, other=_OTHER, argument=difference)
     for link in (f"{_PATH}*", _PATH):

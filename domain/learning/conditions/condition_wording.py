@@ -10,6 +10,9 @@ from domain.learning.interpretation.naming import listed
 
 _DIFFERENCES = {0: "as many lines as", -1: "one line less than", 1: "one line more than"}
 
+PACKAGE, ENVIRONMENT = "package ", "environment"
+"""How the state of an environment is called: that it has a package, and that it is there."""
+
 
 def condition(
     kind: ConditionKind,
@@ -80,6 +83,10 @@ def _state(key: str, other: str, argument: str) -> str:
         )
     if not argument:
         return f"{of}, {aspect} is no longer there"
+    if argument == "*" and aspect.startswith(PACKAGE):
+        return f"The environment {subject} has the package {aspect.removeprefix(PACKAGE)}"
+    if argument == "*" and aspect == ENVIRONMENT:
+        return f"The environment {subject} is there"
     if argument in ("*", "there"):
         return f"{of}, {aspect} is there"
     if argument.startswith("+"):

@@ -29,6 +29,10 @@ class FolderContents(Protocol):
         """Every file, by its path relative to the folder."""
         ...
 
+    def tree_of(self, path: str) -> str | None:
+        """The generated tree or the repository (``.git``) that a file lies in; ``None`` where it lies in none."""
+        ...
+
     def text(self, path: str) -> str | None:
         """The text of a file; ``None`` where there is none, or it is no text of a moderate size."""
         ...

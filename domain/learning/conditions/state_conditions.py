@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from contracts.learning.evidence import ConditionKind, ProofCondition
-from domain.learning.conditions.condition_wording import condition
+from domain.learning.conditions.condition_wording import ENVIRONMENT, PACKAGE, condition
 from domain.learning.conditions.conditions import TARGET, FolderContents, lines_of
 from domain.learning.conditions.file_conditions import Work
 from domain.learning.conditions.made_dates import without_date
@@ -15,7 +15,10 @@ MOST_STATE_CONDITIONS = 20
 _COUNTED = re.compile(r": (?:merge )?commits$")
 """Numbers of which the difference counts: another folder has others to begin with."""
 _ROWS = re.compile(r": rows$")
-_PACKAGE = re.compile(r": (?:package|environment) ?")
+_SEEDED = frozenset({"pip", "setuptools", "wheel"})
+"""Packages that a new environment has by itself."""
+
+_SEPARATORS = re.compile(r"[-_.]+")
 _LEFT_OUT = re.compile(r": (?:tables|definitions|tracked files|table .*: (?:kind|content)|repository)$")
 
 
@@ -24,13 +27,36 @@ def state_conditions(work: Work, inputs: Sequence[str]) -> tuple[ProofCondition,
     was, now = work.before.facts(), work.after.facts()
     reached = [path for path in work.before.paths() if work.globs.pattern(path) is not None]
     found: list[ProofCondition] = []
-    for key in sorted({*was, *now}):
-        if was.get(key) != now.get(key) and len(key) <= 240 and _LEFT_OUT.search(key) is None:
-            if key.endswith(TARGET) and (target := now.get(key)) is not None:
-                found.append(_of_link(key.removesuffix(TARGET), target, work, reached))
-            else:
-                found += _of_fact(key, was.get(key), now.get(key), work.before, inputs)
+    changed = [key for key in sorted({*was, *now}) if was.get(key) != now.get(key) and len(key) <= 240]
+    beside = _beside_the_goal([key for key in changed if key in now], work)
+    for key in changed:
+        if key in beside or _LEFT_OUT.search(key) is not None:
+            continue
+        if key.endswith(TARGET) and (target := now.get(key)) is not None:
+            found.append(_of_link(key.removesuffix(TARGET), target, work, reached))
+        else:
+            found += _of_fact(key, was.get(key), now.get(key), work.before, inputs)
     return tuple(dict.fromkeys(found))[:MOST_STATE_CONDITIONS]
+
+
+def _beside_the_goal(changed: Sequence[str], work: Work) -> set[str]:
+    """Of what came into an environment all but its goal: the packages that the commands name, else all but its own.
+
+    A new environment in which nothing was installed is a goal itself.
+    """
+    given = _SEPARATORS.sub("-", work.given).lower()
+    found: set[str] = set()
+    for subject in {key.split(": ")[0] for key in changed}:
+        is_new = f"{subject}: {ENVIRONMENT}" in changed
+        every = [key for key in changed if key.startswith(f"{subject}: {PACKAGE}")]
+        names = {key: key.removeprefix(f"{subject}: {PACKAGE}") for key in every}
+        installed = [key for key in every if not (is_new and names[key] in _SEEDED)]
+        # A version may follow, or the name of another package that begins like it.
+        named = [k for k in installed if re.search(rf"(?<![\w-]){re.escape(names[k])}(?!\w|-[a-z])", given)]
+        found |= {*every} - {*(named or installed)}
+        if installed:
+            found.add(f"{subject}: {ENVIRONMENT}")
+    return found
 
 
 def _of_link(link: str, target: str, work: Work, reached: Sequence[str]) -> ProofCondition:
@@ -56,7 +82,7 @@ def _of_fact(
 ) -> Iterator[ProofCondition]:
     if now is None:
         yield condition(ConditionKind.STATE, key, argument="")
-    elif _PACKAGE.search(key):
+    elif key.endswith(f": {ENVIRONMENT}") or f": {PACKAGE}" in key:
         yield condition(ConditionKind.STATE, key, argument="*")
     elif _COUNTED.search(key):
         if (more := int(now) - int(was or 0)) > 0:

@@ -1,7 +1,7 @@
 """Backward slice of a demonstration: the commands that contribute to its final state, by what each reads and writes.
 
 DOC3 §0A.12, rows SL-13. Works on what a replay showed (``CommandUse``), so that scripts and pipelines count by the
-files they really touch.
+files they really touch. Of a generated tree or a repository a use names the folder (``GeneratedTrees``).
 """
 
 import posixpath
@@ -12,11 +12,6 @@ from itertools import pairwise
 
 from contracts.learning.evidence import CommandUse, LeftOutCommand
 from domain.learning.commands.command_line import appends, parts_of
-
-GENERATED = frozenset(
-    {".venv", "venv", "env", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".tox", ".cache"}
-)
-"""Folders that tools fill: what changes inside one is a single change, of the folder."""
 
 _DEFINES = re.compile(r"(?:^|[;&|({\s])(?:export\s+|declare\s+(?:-\w+\s+)*|readonly\s+)?([A-Za-z_]\w*)=")
 _FUNCTION = re.compile(r"(?:^|[;\s])(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)")
@@ -40,19 +35,19 @@ def contributing(commands: Sequence[str], uses: Sequence[CommandUse], changed: C
     command read, and nothing after it overwrote that unread. What only defines a variable, a function or an alias is
     kept where a later kept command names it; what sets the shell is kept where any later command is kept.
     """
-    needed = {collapsed(path) for path in changed}
+    needed = {*changed}
     kept: list[str] = []
     left_out: list[LeftOutCommand] = []
     later: list[str] = []
     for command, use in reversed([*zip(commands, uses, strict=True)]):
-        touched = {collapsed(path) for path in (*use.written, *use.removed)}
+        touched = {*use.written, *use.removed}
         is_needed = bool(touched & needed) or defines_for(command, later)
         if not is_needed:
             left_out.append(LeftOutCommand(event_id=use.event_id, reason=_reason(use, touched)))
             continue
         kept.append(use.event_id)
         later.append(command)
-        read = {collapsed(path) for path in use.read}
+        read = {*use.read}
         if not appends(command):
             # What it replaced without reading it need not be made before.
             needed -= {path for path in touched if path not in read}
@@ -93,22 +88,21 @@ def transients(uses: Sequence[CommandUse], taken: Collection[str]) -> tuple[tupl
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def undone(uses: Sequence[CommandUse], changed: Collection[str]) -> tuple[tuple[str, ...], ...]:
+def undone(
+    uses: Sequence[CommandUse], changed: Collection[str], trees: Collection[str] = ()
+) -> tuple[tuple[str, ...], ...]:
     """Groups of commands that may have changed something and changed it back, the longest first.
 
     ``changed`` are the paths that differ between the starting and the final state. A group are all commands that wrote
     or removed a path which is no such one, or two in a row that read and wrote the same ones; paths that one command
-    alone wrote, and what tools fill, do not count. What a group did for others the caller finds out by leaving it out.
+    alone wrote, and ``trees`` (generated ones, repositories), do not count. What a group did for others the caller
+    finds out by leaving it out.
     """
     writers: dict[str, list[int]] = {}
     for number, use in enumerate(uses):
         for path in {*use.written, *use.removed}:
             writers.setdefault(path, []).append(number)
-    shared = {
-        path: numbers
-        for path, numbers in writers.items()
-        if len(numbers) > 1 and posixpath.basename(path) not in GENERATED | {".git"}
-    }
+    shared = {path: numbers for path, numbers in writers.items() if len(numbers) > 1 and path not in trees}
     touched = [{path for path, numbers in shared.items() if n in numbers} for n in range(len(uses))]
     found = {tuple(numbers) for path, numbers in shared.items() if path not in changed}
     found |= {
@@ -120,15 +114,6 @@ def undone(uses: Sequence[CommandUse], changed: Collection[str]) -> tuple[tuple[
     }
     ordered = sorted(found, key=lambda group: (-len(group), group))
     return tuple(tuple(uses[number].event_id for number in group) for group in ordered)
-
-
-def collapsed(path: str) -> str:
-    """The path, or the tool's folder that it lies in; everything in ``.git`` is the repository."""
-    parts = path.split("/")
-    for position, part in enumerate(parts):
-        if part in GENERATED or part == ".git":
-            return "/".join(parts[: position + 1])
-    return path
 
 
 def parent_folders(path: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from contracts.generated_trees import GeneratedTrees
 from domain.learning.checkpoints.checkpoints import main_operation, may_be_shown, shown_path
 from domain.learning.commands.command_line import parts_of, programs_in, sources_in
 from domain.learning.commands.operations import (
@@ -46,7 +47,6 @@ from domain.learning.interpretation.naming import (
     starts_with_verb,
     title_from_goal,
 )
-from domain.learning.interpretation.slicing import collapsed
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, total_effects
 from domain.learning.method.techniques import techniques_of
 
@@ -188,7 +188,9 @@ class _Work:
 
     def _apart(self, paths: Sequence[str]) -> list[str]:
         """The names of the files, a generated tree and a pattern as one each."""
-        return list(dict.fromkeys(collapsed(one) for one in self.names.of_all(paths)))
+        names = self.names.of_all(paths)
+        trees = GeneratedTrees(names)
+        return list(dict.fromkeys(trees.tree_of(one) or one for one in names))
 
     def _target(self, made: Sequence[str]) -> str:
         """What several files are put into: their folder, where they have one."""

@@ -27,7 +27,7 @@ from domain.learning.conditions.path_patterns import (
 from domain.learning.conditions.query_conditions import query_conditions
 from domain.learning.conditions.rows import has_rows
 from domain.learning.conditions.state_conditions import state_conditions
-from domain.learning.proof.outcomes import is_compared
+from domain.learning.proof.outcomes import compared_paths
 
 MOST_FOR_ONE_FILE = 8
 """Conditions of one file or of one family of files."""
@@ -80,11 +80,10 @@ def candidates(
     commands ran in, ``folders`` are those that each was entered in.
     """
     work = Work(before, after, tuple(commands), locale, tuple(folders))
-    changed = [p for p in sorted(after.paths()) if after.digest(p) != before.digest(p) and is_compared(p)]
-    gone = [p for p in sorted(before.paths()) if p not in after.paths() and is_compared(p)]
-    modes = [
-        p for p in sorted(after.paths()) if p not in changed and is_compared(p) and _has_other_mode(p, work)
-    ]
+    there, was_there = sorted(compared_paths(after)), sorted(compared_paths(before))
+    changed = [path for path in there if after.digest(path) != before.digest(path)]
+    gone = [path for path in was_there if path not in after.paths()]
+    modes = [path for path in there if path not in changed and _has_other_mode(path, work)]
     literal = {path for path in (*changed, *gone, *modes) if work.globs.is_named(path)}
     found: list[ProofCondition] = []
     made = [path for path in changed if path not in before.paths()]
@@ -259,7 +258,7 @@ def _counted(family: Family, work: Work, inputs: Sequence[str]) -> Iterator[Proo
             difference = count - len(lines_of(work.before.text(one) or ""))
             if difference in (0, -1):
                 yield condition(ConditionKind.FILE_COUNT, family.pattern, other=one, argument=str(difference))
-    sources = _families([one for one in inputs if is_compared(one)], work)
+    sources = _families([one for one in inputs if work.before.tree_of(one) is None], work)
     # A result that is called like some of the inputs is one for each of these, and for others by chance.
     own = [one for one in sources if work.globs.result_pattern(family.members[0], one.members)]
     for source in own or sources:

@@ -7,7 +7,7 @@ from contracts.learning.evidence import CommandUse
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.shell_grammar import UnreadableCommand
 from domain.learning.conditions.conditions import FolderContents
-from domain.learning.interpretation.slicing import collapsed, parent_folders
+from domain.learning.interpretation.slicing import parent_folders
 from domain.learning.lesson_folders import placed
 from domain.learning.method.command_items import read_calls, settings_in
 
@@ -66,7 +66,7 @@ def _before_pattern(word: str) -> str:
 def touched_of(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> frozenset[str]:
     """The files of the starting state that the commands touch, and all of a repository or environment they touch."""
     touched = _touched(kept, uses)
-    return frozenset(path for path in before.paths() if collapsed(path) in touched)
+    return frozenset(path for path in before.paths() if (before.tree_of(path) or path) in touched)
 
 
 def used_by(kept: Collection[str], uses: Sequence[CommandUse], before: FolderContents) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from domain.learning.conditions.conditions import FolderContents
-from domain.learning.interpretation.slicing import GENERATED, collapsed
 
 _DIGITS = re.compile(r"\d+")
 
@@ -23,9 +22,9 @@ class Volatile:
 NOTHING_VOLATILE = Volatile()
 
 
-def is_compared(path: str) -> bool:
-    """Whether a path counts: what tools fill and git's own files do not."""
-    return not any(part in GENERATED or part == ".git" for part in path.split("/"))
+def compared_paths(contents: FolderContents) -> set[str]:
+    """The files that count: those of generated trees and git's own do not."""
+    return {path for path in contents.paths() if contents.tree_of(path) is None}
 
 
 def same_outcome(one: FolderContents, other: FolderContents, volatile: Volatile = NOTHING_VOLATILE) -> bool:
@@ -34,8 +33,8 @@ def same_outcome(one: FolderContents, other: FolderContents, volatile: Volatile 
     Archives, compressed files and databases may differ in bytes and be the same in essence: they hold the time they
     were made.
     """
-    paths = _compared(one.paths(), volatile)
-    if paths != _compared(other.paths(), volatile):
+    paths = _compared(compared_paths(one), volatile)
+    if paths != _compared(compared_paths(other), volatile):
         return False
     if _stable(one, volatile) != _stable(other, volatile):
         return False
@@ -48,7 +47,7 @@ def same_changes(
     volatile: Volatile = NOTHING_VOLATILE,
 ) -> bool:
     """Whether two replays changed the same, each given before and after: one may have had fewer files to begin with."""
-    mine, theirs = (_compared(changed_paths(*each), volatile) for each in (one, other))
+    mine, theirs = (_compared(changed_paths(*each) - trees_in(*each), volatile) for each in (one, other))
     if mine != theirs or _stable(one[1], volatile) != _stable(other[1], volatile):
         return False
     paths = mine & {*one[1].paths()} & {*other[1].paths()}
@@ -57,7 +56,7 @@ def same_changes(
 
 def differences(one: FolderContents, other: FolderContents) -> Volatile:
     """What differs between the ends of two equal runs."""
-    mine, theirs = _compared(one.paths(), NOTHING_VOLATILE), _compared(other.paths(), NOTHING_VOLATILE)
+    mine, theirs = compared_paths(one), compared_paths(other)
     renamed = {masked(path) for path in mine ^ theirs}
     changed = {path for path in mine & theirs if not _same_file(path, one, other)}
     facts = {
@@ -69,14 +68,19 @@ def differences(one: FolderContents, other: FolderContents) -> Volatile:
 
 
 def changed_paths(before: FolderContents, after: FolderContents) -> set[str]:
-    """The paths whose content, permissions or state behind them differ, what tools fill by its folder."""
+    """The paths whose content, permissions or state behind them differ, of a generated tree its folder."""
     was, now = before.facts(), after.facts()
     subjects = {key.split(": ")[0] for key in {*was, *now} if was.get(key) != now.get(key)}
     return subjects | {
-        collapsed(path)
+        after.tree_of(path) or before.tree_of(path) or path
         for path in {*before.paths(), *after.paths()}
         if before.digest(path) != after.digest(path) or before.mode(path) != after.mode(path)
     }
+
+
+def trees_in(*contents: FolderContents) -> set[str]:
+    """The generated trees and repositories of folders."""
+    return {tree for one in contents for path in one.paths() if (tree := one.tree_of(path)) is not None}
 
 
 def masked(path: str) -> str:
@@ -88,7 +92,6 @@ def _compared(paths: Iterable[str], volatile: Volatile) -> set[str]:
     return {
         masked(path) if path not in volatile.paths and masked(path) in volatile.paths else path
         for path in paths
-        if is_compared(path)
     }
 
 

@@ -46,7 +46,7 @@ class Taught:
         lesson = Lesson(
             str(uuid4()),
             self.commands,
-            self._place,
+            self.place,
             in_vain=self.in_vain,
             asks_for_check=self.asks_for_check,
         )
@@ -68,7 +68,7 @@ class Taught:
         assert self.evidence is not None
         return next(p for p in self.evidence.proofs if (p.condition.kind, p.condition.path) == (kind, path))
 
-    def _place(self, work: Path) -> None:
+    def place(self, work: Path) -> None:
         for path, text in self.files.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text, encoding="utf-8")

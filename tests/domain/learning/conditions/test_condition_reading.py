@@ -45,6 +45,8 @@ STATED = (
     condition(KINDS.STATE, "konto.db: table buchungen: rows", other="konto.csv", argument="-1"),
     condition(KINDS.STATE, "neuester: target", argument="Brief Mai.txt.gz"),
     condition(KINDS.STATE, "aktiv/*.conf: target", argument="../alle/*.conf"),
+    condition(KINDS.STATE, "my tools: package tabulate", argument="*"),
+    condition(KINDS.STATE, "tools: environment", argument="*"),
     condition(KINDS.LINE_COUNT, "alle.csv", other="teil/*.csv", argument="0"),
     condition(KINDS.LINES_OF, "alle.csv", other="teil/*.csv"),
     condition(KINDS.HEADER_OF, "neu/*.csv", other="teil/*.csv"),

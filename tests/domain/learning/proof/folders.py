@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from contracts.generated_trees import GeneratedTrees
 from contracts.learning.evidence import ConditionKind, ProofCondition
 
 
@@ -19,6 +20,9 @@ class Folder:
 
     def paths(self) -> Collection[str]:
         return {**self.texts, **dict.fromkeys(self.archives, "")}.keys()
+
+    def tree_of(self, path: str) -> str | None:
+        return GeneratedTrees(self.paths()).tree_of(path)
 
     def text(self, path: str) -> str | None:
         return self.texts.get(path)

@@ -1,5 +1,6 @@
 """Candidate conditions: what is guessed of a result, and what is not."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,6 +175,45 @@ def test_changed_state_is_stated_where_it_follows_from_the_work() -> None:
         "stock.db: table t: rows": "-1",
         ".venv: package tabulate": "*",
     }
+
+
+NEW = {"env: environment": "Python", "env: package pip": "23.2", "env: package setuptools": "65.5"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "before", "after", "goals"),
+    [
+        ("python3 -m venv env", {}, NEW, ["environment"]),
+        (
+            "python3 -m venv env\nenv/bin/pip install Flask_Login tabulate",
+            {},
+            NEW
+            | {"env: package flask-login": "1", "env: package flask": "3", "env: package tabulate": "0.9"},
+            ["package flask-login", "package tabulate"],
+        ),
+        (
+            "python3 -m venv env\nenv/bin/pip install -r needed.txt",
+            {},
+            NEW | {"env: package flask": "3", "env: package tabulate": "0.9"},
+            ["package flask", "package tabulate"],
+        ),
+        ("env/bin/pip install -U pip", NEW, NEW | {"env: package pip": "24.0"}, ["package pip"]),
+        ("env/bin/pip install tabulate", NEW, NEW | {"env: package tabulate": "0.9"}, ["package tabulate"]),
+        ("env/bin/pip uninstall -y setuptools", NEW, dict(tuple(NEW.items())[:2]), ["package setuptools"]),
+        ("rm -r env", NEW, {}, ["environment", "package pip", "package setuptools"]),
+        (
+            "npm install dep",
+            {},
+            {"node_modules: environment": "Node", "node_modules: package dep": "1.2.3"},
+            ["package dep"],
+        ),
+    ],
+)
+def test_of_an_environment_the_packages_that_were_asked_for_are_stated(
+    commands: str, before: dict[str, str], after: dict[str, str], goals: list[str]
+) -> None:
+    stated = candidates(Folder(state=before), Folder(state=after), commands.splitlines(), [])
+    assert [one.path.split(": ")[1] for one in stated] == goals
 
 
 def test_there_are_at_most_eight_of_a_file_and_forty_in_all() -> None:

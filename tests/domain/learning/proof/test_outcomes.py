@@ -50,9 +50,10 @@ def test_permissions_members_and_state_count() -> None:
 
 
 def test_generated_folders_count_as_one_change_and_are_not_compared() -> None:
-    after = Folder({".venv/lib/a.py": "x", "out.txt": "x"})
-    assert changed_paths(Folder(), after) == {".venv", "out.txt"}
-    assert same_outcome(Folder({"out.txt": "x"}), after)
+    after = Folder({"tools/pyvenv.cfg": "", "tools/lib/a.py": "x", "tools/a.txt": "x", "out.txt": "x"})
+    assert changed_paths(Folder(), after) == {"tools", "tools/a.txt", "out.txt"}
+    assert changed_paths(after, Folder()) == {"tools", "tools/a.txt", "out.txt"}
+    assert same_outcome(Folder({"tools/a.txt": "x", "out.txt": "x"}), after)
 
 
 def test_changed_state_names_its_subject() -> None:
