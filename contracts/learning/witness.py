@@ -1,4 +1,4 @@
-"""State of a folder as facts, and changes of that state: files, git, databases, archives, packages.
+"""State behind the files of a folder as facts, and their changes: git, databases, packages, links.
 
 Our addition to DOC3 §0C.22: what a demonstration changed is evidence beyond the list of its files.
 """
@@ -29,7 +29,7 @@ class StateFact(Contract):
     subject: Text400
     aspect: Text160
     value: StateValue
-    witness: Text80 = Field(default="", description="What saw it: files, git, databases, archives, packages.")
+    witness: Text80 = Field(default="", description="What saw it: git, databases, packages, links.")
 
     @property
     def key(self) -> tuple[str, str]:
@@ -58,7 +58,6 @@ class StateChange(Contract):
     aspect: Text160
     before: StateValue | None = None
     after: StateValue | None = None
-    statement: Text400 = Field(description="The state after the change, in words.")
 
     @model_validator(mode="after")
     def _is_a_change(self) -> Self:

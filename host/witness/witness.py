@@ -1,23 +1,15 @@
-"""Observation of a folder's state by all witnesses, and the differences between two observations."""
+"""Observation of the state behind the files of a folder by all witnesses, and the differences between two."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from contracts.learning.witness import (
-    MAX_FACTS,
-    MAX_STATE_CHANGES,
-    StateChange,
-    StateFact,
-    StateObservation,
-)
-from host.witness.archives import ArchiveWitness
+from contracts.learning.witness import MAX_FACTS, MAX_STATE_CHANGES, StateChange, StateFact, StateObservation
 from host.witness.bounded_folder import BoundedFolder, LimitReached, Limits
-from host.witness.files import FileWitness
 from host.witness.git import GitWitness
+from host.witness.links import LinkWitness
 from host.witness.packages import PackageWitness
 from host.witness.sqlite import SqliteWitness
-from host.witness.statements import statement
 
 
 class Witness(Protocol):
@@ -40,11 +32,9 @@ class Witness(Protocol):
 WITNESSES: tuple[Witness, ...] = (
     GitWitness(),
     SqliteWitness(),
-    ArchiveWitness(),
     PackageWitness(),
-    FileWitness(),
+    LinkWitness(),
 )
-"""The witnesses, those with few facts first."""
 
 
 def observe_all(
@@ -79,8 +69,8 @@ def observe_all(
 def differences(before: StateObservation, after: StateObservation) -> tuple[StateChange, ...]:
     """What changed between two observations of a folder, by subject and aspect, at most `MAX_STATE_CHANGES`.
 
-    Of a file that is gone only that is said. Facts that only one of them has are left out where a limit stopped
-    their witness in one of them, so that a limit is never reported as a change.
+    Facts that only one of them has are left out where a limit stopped their witness in one of them, so that a limit is
+    never reported as a change.
     """
     old, new = before.by_key, after.by_key
     partial = {*before.partial, *after.partial}
@@ -90,16 +80,12 @@ def differences(before: StateObservation, after: StateObservation) -> tuple[Stat
         was, now = old.get(key), new.get(key)
         if was == now or ((was is None or now is None) and _is_uncertain(was or now, partial)):
             continue
-        if now is None and aspect != "kind" and _is_gone(subject, old, new):
-            continue
-        value = None if now is None else now.value
         changes.append(
             StateChange(
                 subject=subject,
                 aspect=aspect,
                 before=None if was is None else was.value,
-                after=value,
-                statement=statement(subject, aspect, value),
+                after=None if now is None else now.value,
             )
         )
     return tuple(changes[:MAX_STATE_CHANGES])
@@ -108,9 +94,3 @@ def differences(before: StateObservation, after: StateObservation) -> tuple[Stat
 def _is_uncertain(fact: StateFact | None, partial: set[str]) -> bool:
     # Where not every entry is listed, any witness but that of a repository's own files may have missed one.
     return fact is not None and (fact.witness in partial or ("folder" in partial and fact.witness != "git"))
-
-
-def _is_gone(
-    subject: str, old: dict[tuple[str, str], StateFact], new: dict[tuple[str, str], StateFact]
-) -> bool:
-    return (subject, "kind") in old and (subject, "kind") not in new

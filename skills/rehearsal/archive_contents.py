@@ -20,6 +20,10 @@ MAX_UNPACKED_BYTES = 64 * 1024 * 1024
 """The most that is unpacked of an archive; of one that holds more, the names alone are compared."""
 
 
+MAX_LISTED_BYTES = 1024 * 1024 * 1024
+"""The most that is passed over to list the names of an archive; those behind it are left out."""
+
+
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
@@ -96,7 +100,7 @@ def _tar(path: Path) -> Packed | None:
             file = archive.extractfile(member) if member.isreg() and left >= 0 else None
             content = _content(file) if file else None
             held[member.name] = (member.type, member.mode, member.linkname, content)
-            if len(held) >= MAX_MEMBERS:
+            if len(held) >= MAX_MEMBERS or left < -MAX_LISTED_BYTES:
                 break
     return Packed(frozenset(held), _digest(held.items() if left >= 0 else held))
 

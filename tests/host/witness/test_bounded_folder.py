@@ -9,7 +9,6 @@ import pytest
 
 from host.witness.bounded_folder import BoundedFolder, LimitReached, Limits
 from host.witness.witness import observe_all
-from tests.host.witness.folders import facts_of
 
 
 def paths(folder: Path, limits: Limits | None = None) -> tuple[list[str], bool]:
@@ -45,9 +44,9 @@ def test_a_tree_of_thousands_of_levels_ends_at_the_depth(tmp_path: Path) -> None
         os.close(inner)
         inner = deeper
     os.close(inner)
-    observed = observe_all(tmp_path)
-    assert len({fact.subject for fact in observed.facts}) == 33
-    assert observed.partial == ("folder",)
+    found, is_partial = paths(tmp_path)
+    assert (len(found), is_partial) == (33, True)
+    assert observe_all(tmp_path).partial == ("folder",)
     # Too deep for the removal of temporary folders.
     subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
 
@@ -89,10 +88,34 @@ def test_pipes_sockets_links_and_names_that_are_no_text_are_entries(
         # The address of a socket may not be long.
         monkeypatch.chdir(tmp_path)
         server.bind("socket")
-        assert facts_of(tmp_path, "socket")["kind"] == "other"
-    assert facts_of(tmp_path, "pipe")["kind"] == "other"
-    assert facts_of(tmp_path, "link") == {"kind": "link", "target": "/etc/passwd"}
-    assert facts_of(tmp_path, "��.txt")["kind"] == "file"
+        with BoundedFolder(tmp_path) as folder:
+            found = {entry.shown: (entry.kind, entry.link_target) for entry in folder.entries}
+    assert found == {
+        "link": ("link", "/etc/passwd"),
+        "pipe": ("other", ""),
+        "socket": ("other", ""),
+        "\N{REPLACEMENT CHARACTER}\n.txt": ("file", ""),
+    }
+
+
+def test_trees_by_name_are_entries_and_not_looked_into_and_of_others_results_alone_are(
+    tmp_path: Path,
+) -> None:
+    for path in (
+        ".git/HEAD",
+        "node_modules/dep",
+        "out/CMakeFiles/rules.ninja",
+        "out/build.ninja",
+        "out/hello",
+        "tools/bin/python",
+        "tools/pyvenv.cfg",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    with BoundedFolder(tmp_path) as folder:
+        found = [entry.path for entry in folder.entries]
+        assert folder.environments == ["tools"]
+    assert found == [".git", "node_modules", "out", "tools", "out/hello"]
 
 
 def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:

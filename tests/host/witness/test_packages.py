@@ -33,8 +33,6 @@ def test_a_virtual_environment_has_its_distributions_and_no_files(tmp_path: Path
     distribution(made, "odd-1.0.dist-info", "no headers")
     distribution(made, "none-1.0.dist-info", None)
     assert facts_of(tmp_path, ".venv") == {
-        "kind": "folder",
-        "permissions": facts_of(tmp_path, ".venv")["permissions"],
         "environment": "Python",
         "package tabulate": "0.9.0",
         "package ruamel-yaml": "0.18.1",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from skills.rehearsal import archive_contents
 from skills.rehearsal.archive_contents import read_packed
 from skills.rehearsal.folder_contents import MAX_TEXT_BYTES, ReadContents
 
@@ -45,6 +46,18 @@ def test_members_of_archives_are_read_and_damaged_ones_have_none(tmp_path: Path)
     assert contents.members("a.tar.gz") == {"docs/a.txt"}
     assert contents.members("a.zip") == {"a.txt"}
     assert [contents.members(path) for path in ("bad.zip", "bad.tgz", "a.txt")] == [None] * 3
+
+
+def test_of_an_archive_that_blows_up_the_names_at_its_beginning_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_contents, "MAX_UNPACKED_BYTES", 1_000)
+    monkeypatch.setattr(archive_contents, "MAX_LISTED_BYTES", 10_000)
+    (tmp_path / "zeros").write_bytes(b"\0" * 6_000)
+    with tarfile.open(tmp_path / "bomb.tgz", "w:gz") as archive:
+        for number in range(5):
+            archive.add(tmp_path / "zeros", f"{number}")
+    assert ReadContents(tmp_path).members("bomb.tgz") == {"0", "1"}
 
 
 @pytest.mark.parametrize("kind", ["w:gz", "w:bz2", "w:xz", "w"])
