@@ -33,6 +33,7 @@ from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_line import is_unreadable
 from domain.learning.comparison.demonstrations import (
     further_demonstrations,
+    rehearsal_commands,
     shared_task,
     with_further_runs,
     with_optional_steps,
@@ -51,7 +52,7 @@ from domain.learning.comparison.parameters import parameterised
 from domain.learning.comparison.unseen_input import UnseenWork, unseen_note, with_what_was_said
 from domain.learning.drafting.bundle import content_hash, workflow_graph
 from domain.learning.drafting.command_places import Commands
-from domain.learning.drafting.drafting import draft_skill
+from domain.learning.drafting.drafting import conditions_tested, draft_skill
 from domain.learning.drafting.improvement import BaseMaterial, Improvement, ImprovementInput, Shown, improve
 from domain.learning.drafting.instructions import read_instructions
 from domain.learning.drafting.left_out import DraftedTexts, edits_after
@@ -62,6 +63,7 @@ from domain.learning.interpretation.naming import other_slug
 from domain.learning.interpretation.questions import Doubt, questions_for, weakest_required
 from domain.learning.interpretation.steps import DemonstratedStep, all_events
 from domain.learning.model.merge import ChosenDraft, DeterministicDraft, as_it_is, chosen, stated_fields
+from domain.learning.proof.hollow import MOST_ASKED, Verdicts, hollow_conditions, with_unproved_success
 from domain.learning.proof.wording import proven_files, proven_statements
 from domain.practice.conditions import unread_note
 from stores.learning.base_skills import BaseSkills
@@ -379,11 +381,16 @@ class Drafter:
         interpretation = parameterised(
             interpretation, parameters, edits, names_the_task=captured.comparison is not None
         )
-        draft = draft_skill(interpretation, steps, session, edits=edits, evidence=evidence)
+        rehearsal = rehearsal_commands(steps)
+        stated = conditions_tested(interpretation, evidence, edits, can_be_tested=bool(rehearsal))
+        verdicts = Verdicts(evidence, [one.event_id for one in rehearsal])
+        interpretation = with_unproved_success(interpretation, stated, verdicts)
+        draft = draft_skill(interpretation, steps, session, edits=edits, evidence=evidence, stated=stated)
         named = edits
         if self._is_to_be_renamed(request, draft):
             named = {**edits, _NAME: other_slug(draft.slug, session.owner_user_id)}
-            draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence)
+            draft = draft_skill(interpretation, steps, session, edits=named, evidence=evidence, stated=stated)
+        hollow = hollow_conditions(interpretation, stated.tested, verdicts)[:MOST_ASKED]
         unrehearsed = (
             *map(not_proved, captured.failed),
             *with_further_runs(draft.unrehearsed, demonstrations),
@@ -399,7 +406,7 @@ class Drafter:
             further=further_demonstrations(demonstrations, self._states.of_session(session.learn_session_id)),
             renamed=renamed,
             fixed=fixed,
-            doubts=doubts,
+            doubts=(*hollow, *doubts),
             evidence=evidence,
         )
 

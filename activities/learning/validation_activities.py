@@ -12,7 +12,7 @@ from activities.learning.lesson_replay import replay_progress
 from activities.platform.refusals import refusing
 from contracts.base import clipped
 from contracts.learning.aggregate import DraftBundle
-from contracts.learning.evidence import ConditionKind, LessonEvidence, ProofCondition
+from contracts.learning.evidence import ConditionKind, JudgedCondition, LessonEvidence, ProofCondition
 from contracts.learning.proposal import LintSeverity, SkillDraft
 from contracts.learning.starting_state import StartingState
 from contracts.learning.test_policy import TestPolicy, TestPolicyMode
@@ -26,6 +26,7 @@ from contracts.learning.validation import (
 from domain.abilities.trigger_tests import decoys, run_trigger_tests, trigger_cases
 from domain.learning.checkpoints.checkpoint_lint import lint
 from domain.learning.commands.command_safety import safety_class
+from domain.learning.proof.hollow import Verdicts, with_verdicts
 from domain.learning.starting_state import beginnings
 from host.sandbox.launch_order import SandboxUnavailable
 from skills.rehearsal.condition_report import (
@@ -34,6 +35,7 @@ from skills.rehearsal.condition_report import (
     condition_report,
     is_of,
     not_tried,
+    without_hollow,
 )
 from skills.rehearsal.demonstrations import (
     nothing_to_rehearse,
@@ -153,36 +155,66 @@ class ValidationActivities:
             ),
             safety_failure=found.safety_failure,
         )
+        if report.passed:
+            report = without_hollow(report, bundle.draft.conditions, self._hollow(request, bundle.draft))
         return self._record(request, bundle, report)
 
     def _conditions(self, request: CheckInput, bundle: DraftBundle) -> CheckReport:
         draft = bundle.draft
         if not draft.conditions:
             return not_tried(request.check, NO_CONDITION)
-        state = self._state(request, draft.starting_state_id)
-        # An improvement in words has the commands of its base, and these were replayed in the session of that.
-        session_id = state.learn_session_id if state else request.run.learn_session_id
-        evidence = self._evidence.of_session(session_id) if session_id else None
+        _, state, evidence = self._replays_of(request, draft)
         if evidence is None or not is_of(evidence, draft):
             if state is None:
                 return not_tried(request.check, NO_STARTING_STATE)
-            start = self._start(state, draft)
-            lesson = Lesson(
-                state.state_id,
-                draft.rehearsal,
-                start.place,
-                start.surroundings,
-                asks_for_check=any(one.kind is ConditionKind.CHECK_PASSES for one in draft.conditions),
-            )
             try:
-                evidence = self._replayed(lesson, draft.conditions)
+                evidence = self._replayed(draft, state, draft.conditions)
             except SandboxUnavailable as unavailable:
                 return _not_isolated(unavailable)
         return condition_report(request.check, draft.conditions, evidence)
 
-    def _replayed(self, lesson: Lesson, conditions: Sequence[ProofCondition]) -> LessonEvidence:
+    def _hollow(self, request: CheckInput, draft: SkillDraft) -> tuple[JudgedCondition, ...]:
+        """The conditions of the draft that prove nothing; those that nobody has judged yet are replayed once."""
+        session_id, state, evidence = self._replays_of(request, draft)
+        if session_id is None or evidence is None or not evidence.reproduced:
+            return ()
+        commands = [one.event_id for one in draft.rehearsal]
+        verdicts = Verdicts(evidence, commands)
+        # A check is told from looking around by the replays of the whole lesson alone.
+        unknown = [
+            one
+            for one in draft.conditions
+            if one.kind is not ConditionKind.CHECK_PASSES and verdicts.on(one) is None
+        ]
+        if unknown and state is not None:
+            found = self._replayed(draft, state, unknown)
+            if found.reproduced:
+                evidence = with_verdicts(evidence, found.judged, commands)
+                self._evidence.put(session_id, evidence)
+        return Verdicts(evidence, commands).hollow(draft.conditions)
+
+    def _replays_of(
+        self, request: CheckInput, draft: SkillDraft
+    ) -> tuple[str | None, StartingState | None, LessonEvidence | None]:
+        """The session whose lesson the draft repeats, with its starting state and what its replays showed."""
+        state = self._state(request, draft.starting_state_id)
+        # An improvement in words has the commands of its base, and these were replayed in the session of that.
+        session_id = state.learn_session_id if state else request.run.learn_session_id
+        return session_id, state, self._evidence.of_session(session_id) if session_id else None
+
+    def _replayed(
+        self, draft: SkillDraft, state: StartingState, conditions: Sequence[ProofCondition]
+    ) -> LessonEvidence:
         progress, cancelled = replay_progress()
         self._rehearsal_root.mkdir(parents=True, exist_ok=True)
+        start = self._start(state, draft)
+        lesson = Lesson(
+            state.state_id,
+            draft.rehearsal,
+            start.place,
+            start.surroundings,
+            asks_for_check=any(one.kind is ConditionKind.CHECK_PASSES for one in draft.conditions),
+        )
         finder = EvidenceFinder(lesson, self._rehearsal_root, self._bounds, progress, cancelled)
         return finder.find(datetime.now(UTC), conditions)
 

@@ -247,6 +247,9 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
             )
             if items
         )
+    if detail.hollow_conditions:
+        said = (f"{one.question_text} {one.next_step}" for one in detail.hollow_conditions)
+        parts.append(_listing("proves nothing", said))
     if detail.left_out:
         shown = (f"`{' '.join(one.command.split())}`: {one.reason}" for one in detail.left_out)
         parts.append(_listing(f"left out, as it is no part of the lesson ({SHOW_AGAIN})", shown))

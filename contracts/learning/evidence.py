@@ -14,6 +14,9 @@ from contracts.learning.validation import SafetyClass
 MAX_CONDITIONS = 40
 """The most conditions that one lesson is checked by."""
 
+MAX_JUDGED = 120
+"""The most conditions beside the proven ones of which a verdict is kept."""
+
 MAX_SCRIPTS = 20
 """The most programs that are kept of one lesson."""
 
@@ -185,7 +188,14 @@ class LessonEvidence(VersionedContract):
     )
     proofs: tuple[ConditionProof, ...] = Field(default=(), max_length=MAX_CONDITIONS)
     judged: tuple[JudgedCondition, ...] = Field(
-        default=(), max_length=MAX_CONDITIONS, description="The conditions that were given to be judged."
+        default=(),
+        max_length=MAX_JUDGED,
+        description="Verdicts on conditions beside the proven ones: those that were given to be judged first, then what"
+        " was thought of and dropped.",
+    )
+    judged_with: tuple[Uuid, ...] = Field(
+        default=(),
+        description="The commands whose replays gave these verdicts; of other commands they say nothing.",
     )
     made_at: UtcTime
 

@@ -120,6 +120,15 @@ class UntestedCheckpoint(Contract):
     next_step: Text240
 
 
+class HollowConditionView(Contract):
+    """A condition of success that proves nothing, as replays of the lesson showed, and what is asked instead."""
+
+    condition: Text240
+    reason: Text400
+    question_text: Text400
+    next_step: Text240
+
+
 class ProposalDetailResponse(SessionActions):
     """A proposal with all that a person needs to judge it."""
 
@@ -143,6 +152,10 @@ class ProposalDetailResponse(SessionActions):
     )
     also_tested: tuple[Text240, ...] = Field(
         default=(), description="What is tested beside the conditions of success that are stated."
+    )
+    hollow_conditions: tuple[HollowConditionView, ...] = Field(
+        default=(),
+        description="Of the conditions of success those that prove nothing, and what to say instead.",
     )
     left_out: tuple[LeftOutCommand, ...] = Field(
         default=(),

@@ -1,12 +1,23 @@
-"""Reports of ablation and variation: what the replays of a draft showed of each of its conditions (DOC3 §0A.18)."""
+"""What the replays of a draft showed of each of its conditions: reports of ablation and variation (DOC3 §0A.18).
+
+A rehearsal shows only that a condition holds; what replays showed to prove nothing is not counted there either.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from contracts.base import clipped
-from contracts.learning.evidence import ConditionProof, ConditionVerdict, LessonEvidence, ProofCondition
+from contracts.learning.evidence import (
+    ConditionProof,
+    ConditionVerdict,
+    JudgedCondition,
+    LessonEvidence,
+    ProofCondition,
+)
 from contracts.learning.proposal import SkillDraft
 from contracts.learning.validation import StepResult, ValidationRunKind
-from skills.rehearsal.report import CheckReport, CheckStep
+from domain.learning.proof.hollow import Verdicts, why_hollow, without_words
+from skills.rehearsal.report import NO_PROOF, CheckReport, CheckStep
 
 _PASSED, _FAILED, _SKIPPED = StepResult.PASSED, StepResult.FAILED, StepResult.SKIPPED
 _REVISE = "`apprentice learn revise … --set success_conditions='[…]'` states another one."
@@ -24,7 +35,8 @@ def is_of(evidence: LessonEvidence | None, draft: SkillDraft) -> bool:
     """Whether the evidence speaks of every condition of the draft, as it follows from the commands it has now."""
     if evidence is None or not {one.event_id for one in draft.rehearsal} <= {*evidence.kept}:
         return False
-    return all(one in evidence.conditions for one in draft.conditions)
+    verdicts = Verdicts(evidence, [one.event_id for one in draft.rehearsal])
+    return all(verdicts.on(one) is not None for one in draft.conditions)
 
 
 def not_tried(check: ValidationRunKind, reason: str) -> CheckReport:
@@ -33,15 +45,46 @@ def not_tried(check: ValidationRunKind, reason: str) -> CheckReport:
     return CheckReport(steps=(step,))
 
 
+def without_hollow(
+    report: CheckReport, conditions: Sequence[ProofCondition], hollow: Sequence[JudgedCondition]
+) -> CheckReport:
+    """The report of a rehearsal whose ``hollow`` conditions hold and count for nothing, each with why.
+
+    Where no other is left, nothing proves the result: that is not proved, and a person accepts it or states another.
+    """
+    if not hollow:
+        return report
+    why = {one.condition: f"{why_hollow(one)}. It is not counted as proof. {_REVISE}" for one in hollow}
+    cases = {f"condition-{n:02d}": one for n, one in enumerate(conditions, start=1) if one in why}
+
+    def counted(step: CheckStep) -> CheckStep:
+        condition = cases.get(step.test_case_id.rpartition("/")[2])
+        if condition is None or not step.applies:
+            return step
+        said = clipped(f"not applicable: {why[condition]}", 1000)
+        case = f"{NO_PROOF}{conditions.index(condition) + 1:02d}"
+        return replace(step, test_case_id=case, result=_SKIPPED, details=said, applies=False)
+
+    steps = [*map(counted, report.steps)]
+    if len(cases) == len(conditions):
+        said = "; ".join(f"“{clipped(one.condition.statement, 80)}” {why_hollow(one)}" for one in hollow)
+        said = f"not applicable: {clipped(said, 200)}. {_REVISE}"
+        steps.append(
+            CheckStep("rehearsal/success", "A condition of success proves the result", _SKIPPED, said, False)
+        )
+    return replace(report, steps=tuple(steps))
+
+
 def condition_report(
     check: ValidationRunKind, conditions: Sequence[ProofCondition], evidence: LessonEvidence
 ) -> CheckReport:
     """A case for each condition: what tells it apart (ablation), or how many variations it holds for."""
-    proofs = {one.condition: one for one in evidence.proofs}
-    verdicts = {one.condition: one for one in evidence.judged}
+    proofs = {without_words(one.condition): one for one in evidence.proofs}
+    verdicts = {without_words(one.condition): one for one in reversed(evidence.judged)}
     steps: list[CheckStep] = []
     for number, condition in enumerate(conditions, start=1):
-        proof, verdict = proofs.get(condition), verdicts.get(condition)
+        said = without_words(condition)
+        proof, verdict = proofs.get(said), verdicts.get(said)
         if proof is not None:
             found = _told_apart(proof) if check is ValidationRunKind.ABLATION else _varied(proof)
         elif verdict is not None:

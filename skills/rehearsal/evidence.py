@@ -16,9 +16,12 @@ from typing import TypeVar
 from contracts.base import clipped
 from contracts.learning.evidence import (
     MAX_CONDITIONS,
+    MAX_JUDGED,
     MAX_SCRIPTS,
     CommandUse,
+    ConditionKind,
     ConditionVerdict,
+    JudgedCondition,
     LeftOutCommand,
     LessonEvidence,
     ProofCondition,
@@ -27,6 +30,7 @@ from contracts.learning.evidence import (
 )
 from contracts.learning.proposal import RehearsalCommand
 from domain.learning.commands.command_line import named_paths, scripts_run
+from domain.learning.conditions.condition_reading import THERE
 from domain.learning.conditions.conditions import objection
 from domain.learning.conditions.input_globs import InputGlobs
 from domain.learning.proof.candidates import candidates, selected
@@ -122,7 +126,9 @@ class EvidenceFinder:
         ids = {c.event_id for c in kept}
         inputs = inputs_of(ids, uses, whole.before)
         wanted = self._wanted(kept, run, again, uses, inputs)
-        asked = (*wanted, *given[:MAX_CONDITIONS])
+        # What a person says of a file that is made: that it is there, whether or not it was before.
+        there = (c.changed(argument=THERE) for c in wanted if c.kind is ConditionKind.EXISTS)
+        asked = (*wanted, *given[:MAX_CONDITIONS], *there)
         short, omitted = self._ablated(short, uses, asked)
         kept = short.kept
         finder = CheckFinder(self._replayer, every, kept, uses, whole, asked=self._lesson.asks_for_check)
@@ -137,6 +143,7 @@ class EvidenceFinder:
         }
         trials = [*omitted, *(trial for trial, _ in varied), *self._reduced(kept, run, asked)]
         verdicts = [judged(one, n, run.before, run.after, trials) for n, one in enumerate(asked)]
+        is_whole = not self._replayer.is_over and len(kept) <= MOST_ABLATIONS
         told_apart = [n for n in range(len(wanted)) if verdicts[n].verdict is ConditionVerdict.TOLD_APART]
         told_apart = one_order_each(told_apart, wanted, trials, [c.command for c in kept])
         told_apart = without_presence(told_apart, wanted)
@@ -147,6 +154,7 @@ class EvidenceFinder:
         proven = [wanted[n] for n in told_apart if wanted[n] in best]
         touched = touched_of({*checks, *(c.event_id for c in kept)}, uses, run.before)
         self.needed = touched if not note and self._suffice(touched, kept, run, proven) else None
+        dropped = [verdicts[n] for n, one in enumerate(wanted) if one not in proven]
         lasting = [c for c in every if c.event_id in {*checks, *(one.event_id for one in kept)}]
         return LessonEvidence(
             state_id=self._lesson.state_id,
@@ -168,7 +176,8 @@ class EvidenceFinder:
                 *checks.values(),
                 *(proof_of(wanted[n], n, trials) for n in told_apart if wanted[n] in best),
             )[:MAX_CONDITIONS],
-            judged=tuple(verdicts[len(wanted) :]),
+            judged=_certain((*verdicts[len(wanted) :], *dropped), is_whole=is_whole)[:MAX_JUDGED],
+            judged_with=tuple(c.event_id for c in lasting),
             made_at=now,
         )
 
@@ -366,6 +375,11 @@ class EvidenceFinder:
     def _at_the_same_time(self, work: Callable[[int], _T | None], places: Iterable[int]) -> list[_T]:
         with ThreadPoolExecutor(self._at_once, thread_name_prefix="replay") as pool:
             return [found for found in pool.map(work, places) if found is not None]
+
+
+def _certain(verdicts: Sequence[JudgedCondition], *, is_whole: bool) -> tuple[JudgedCondition, ...]:
+    """The verdicts; where the time did not suffice to leave everything out, nothing is known to be vacuous."""
+    return tuple(one for one in verdicts if is_whole or one.verdict is not ConditionVerdict.VACUOUS)
 
 
 def _failed_here(kept: Sequence[RehearsalCommand], whole: Run, every: Sequence[RehearsalCommand]) -> str:

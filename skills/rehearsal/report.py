@@ -19,6 +19,9 @@ _LABEL_LIMIT, _DETAILS_LIMIT = 240, 1000
 _UNTESTED = "rehearsal/untested-"
 """How the cases begin of conditions that only a person can judge."""
 
+NO_PROOF = "rehearsal/no-proof-"
+"""How the cases begin of conditions that hold and prove nothing, as replays have shown."""
+
 
 class RehearsalResult(StrEnum):
     """How a rehearsal ended. ``skipped``: something could not be tried, and nothing failed."""
@@ -262,14 +265,14 @@ class CheckReport:
     def unproved(self) -> tuple[UnprovedStep, ...]:
         """What could not be tried here. A further demonstration repeats a task that the first one proves or not.
 
-        What only a person can judge is no part of it: the person has said so.
+        Conditions that only a person can judge, or that prove nothing beside others, are no part of it.
         """
         skipped = [
             step
             for step in self.steps
             if step.result is StepResult.SKIPPED
             and not step.applies
-            and not step.test_case_id.startswith(_UNTESTED)
+            and not step.test_case_id.startswith((_UNTESTED, NO_PROOF))
         ]
         found = [_unproved(step) for step in skipped if not _FURTHER.match(step.test_case_id)]
         if len(found) <= MAX_UNPROVED:

@@ -23,6 +23,7 @@ from contracts.learning.proposal import (
 )
 from contracts.learning.questions import LearningAnswer, LearningQuestion
 from contracts.learning.responses import (
+    HollowConditionView,
     LearnProposalsListResponse,
     ProposalDetailResponse,
     ProposalDiffResponse,
@@ -38,10 +39,12 @@ from contracts.learning.views.allowed_actions import LearnSessionView, ProposalV
 from domain.learning.conditions.stated_conditions import also_tested, why_untested
 from domain.learning.drafting.graph_picture import review_graph
 from domain.learning.drafting.revision import document_dependencies
+from domain.learning.proof.hollow import NEXT_STEP, HollowCondition, Verdicts, hollow_conditions
 from domain.learning.session.allowed_actions import SessionFacts, proposal_actions, session_actions
 from stores.learning.base_skills import BaseSkills
 from stores.learning.drafts import load_bundle
 from stores.learning.learning_tables import (
+    LESSON_EVIDENCE,
     PROPOSALS,
     ROUNDS,
     SAGAS,
@@ -275,7 +278,10 @@ class ProposalReads:
                 .limit(1)
             )
             session = SESSIONS.find(connection, proposal.learn_session_id or "")
+            evidence = LESSON_EVIDENCE.find(connection, proposal.learn_session_id or "")
         unproved = session.unproved if session is not None else ()
+        verdicts = Verdicts(evidence, [one.event_id for one in bundle.draft.rehearsal])
+        hollow = hollow_conditions(bundle.interpretation, bundle.draft.conditions, verdicts)
         untested = why_untested(
             bundle.interpretation, bundle.draft.conditions, tests_files=bool(bundle.draft.rehearsal)
         )
@@ -295,6 +301,7 @@ class ProposalReads:
                 bundle.interpretation.success_conditions,
                 bundle.interpretation.parameters,
             ),
+            hollow_conditions=tuple(map(_hollow_view, hollow)),
             left_out=bundle.draft.left_out,
             questions=tuple(_question_view(q, a) for q, a in self._questions(proposal_id)),
             unproved=unproved,
@@ -429,6 +436,12 @@ class ProposalReads:
     def _questions(self, proposal_id: str) -> list[tuple[LearningQuestion, LearningAnswer | None]]:
         with self._database.read() as connection:
             return questions_of(connection, proposal_id)
+
+
+def _hollow_view(one: HollowCondition) -> HollowConditionView:
+    return HollowConditionView(
+        condition=one.about, reason=one.reason, question_text=one.prompt, next_step=NEXT_STEP
+    )
 
 
 def _question_view(question: LearningQuestion, answer: LearningAnswer | None) -> QuestionView:

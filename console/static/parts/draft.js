@@ -3,7 +3,7 @@
 import { facts, h } from "../dom.js";
 import { visible } from "../visible.js";
 
-export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [], because = [], leftOut = [] }) {
+export function meaning({ title, meaning: read, phrases, negative, untested = [], alsoTested = [], because = [], hollow = [], leftOut = [] }) {
   return [
     h("p", { class: "lead" }, visible(read.goal_summary)),
     h("div", { class: "lists" }, [
@@ -11,6 +11,7 @@ export function meaning({ title, meaning: read, phrases, negative, untested = []
       list("Not when", read.non_use_conditions),
       list("It worked when", read.success_conditions.map((one) => (untested.includes(one) ? `${one} (not tested: a person looks)` : one))),
       list("Tested besides", alsoTested),
+      hollow.length > 0 && list("Proves nothing", hollow.map((one) => `${one.question_text} ${one.next_step}`)),
       because.length > 0 && untestedCheckpoints(read.checkpoints, because),
       list("Found when somebody says", phrases.map((one) => `“${one}”`)),
       list("Left alone when somebody says", negative.map((one) => `“${one}”`)),

@@ -30,7 +30,7 @@ const CARDS = [
   },
   {
     title: "What was understood",
-    of: ({ detail }) => detail && { title: detail.proposal.title, meaning: detail.interpretation, phrases: detail.proposal.trigger_phrases, negative: detail.proposal.negative_triggers, untested: detail.untested, alsoTested: detail.also_tested, because: detail.untested_because, leftOut: detail.left_out },
+    of: ({ detail }) => detail && { title: detail.proposal.title, meaning: detail.interpretation, phrases: detail.proposal.trigger_phrases, negative: detail.proposal.negative_triggers, untested: detail.untested, alsoTested: detail.also_tested, because: detail.untested_because, hollow: detail.hollow_conditions, leftOut: detail.left_out },
     when: (data) => data?.meaning,
     build: meaning,
   },

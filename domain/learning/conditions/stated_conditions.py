@@ -76,7 +76,7 @@ def stated_conditions(
     for statement, words in said.items():
         if statement in by_statement:
             continue
-        condition = read_condition(_with_values(words, parameters), [*subjects, "git"])
+        condition = read_condition(with_values(words, parameters), [*subjects, "git"])
         if condition is None:
             untested.append(words)
         elif not any(_is_same(condition, one) for one in tested):
@@ -130,7 +130,7 @@ def why_untested(
     def why_not(said: str) -> WhyUntested | None:
         if any(same_state(formal(said), one) for one in statements):
             return None
-        words = _with_values(said, interpretation.parameters)
+        words = with_values(said, interpretation.parameters)
         if files := _PRESENCE.fullmatch(words.rstrip(".")):
             known = gone if files["gone"] else there
             seen = all(matching(name, known) for name in _names(files["names"]))
@@ -172,7 +172,7 @@ class _Formal:
         return clipped(self._wording.formal(statement), 240)
 
 
-def _with_values(statement: str, parameters: Sequence[SkillParameter]) -> str:
+def with_values(statement: str, parameters: Sequence[SkillParameter]) -> str:
     """The statement with the values of the demonstration, on which it is tested."""
     for parameter in parameters:
         statement = statement.replace(placeholder(parameter), parameter.examples[0])

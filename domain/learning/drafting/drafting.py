@@ -80,7 +80,7 @@ def draft_skill(
     """
     edited = edits or {}
     rehearsal = rehearsal_commands(events_kept)
-    stated = stated or _stated(interpretation, evidence, edited, can_be_tested=bool(rehearsal))
+    stated = stated or conditions_tested(interpretation, evidence, edited, can_be_tested=bool(rehearsal))
     interpretation, stated = _masked(interpretation, stated)
     wording = ParameterWording(interpretation.parameters)
     work = DemonstratedWork(events_kept, rehearsal, evidence, wording, earlier)
@@ -220,7 +220,7 @@ def _json_file(path: str, value: Any) -> DraftedFile:
     )
 
 
-def _stated(
+def conditions_tested(
     interpretation: SemanticWorkflowInterpretation,
     evidence: LessonEvidence | None,
     edits: Mapping[str, object],

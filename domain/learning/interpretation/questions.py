@@ -73,7 +73,7 @@ def questions_for(
     new_id: Callable[[], str],
     now: datetime,
 ) -> tuple[LearningQuestion, ...]:
-    """Questions about ``doubts``, then about fields whose confidence is below ``ask_below`` and not confirmed.
+    """Questions about ``doubts``, then about other fields whose confidence is below ``ask_below`` and not confirmed.
 
     Doubts leave room for the required fields that are open. The least certain field comes first, a required field
     before another of the same confidence; at most ``limit`` in all. Each carries the best inference as its suggestion,
@@ -85,7 +85,12 @@ def questions_for(
     """
     if interpretation.proposal_id is None:
         raise ValueError(f"interpretation {interpretation.interpretation_id} has no proposal to ask about")
-    open_fields = [c for c in interpretation.confidences if not c.confirmed and c.confidence < ask_below]
+    asked = {doubt.field for doubt in doubts}
+    open_fields = [
+        c
+        for c in interpretation.confidences
+        if not c.confirmed and c.confidence < ask_below and c.field not in asked
+    ]
     ranked = sorted(open_fields, key=lambda c: (c.confidence, c.field not in REQUIRED_FIELDS))
     required = sum(c.field in REQUIRED_FIELDS for c in open_fields)
     values = tuple(
@@ -95,7 +100,7 @@ def questions_for(
             field=doubt.field,
             prompt=clipped(doubt.prompt, 400),
             about=clipped(doubt.about, 200),
-            required=False,
+            required=doubt.field in REQUIRED_FIELDS,
             suggestion=doubt.suggestion,
             evidence_event_ids=doubt.event_ids[:50],
             created_at=now,

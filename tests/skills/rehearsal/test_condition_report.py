@@ -17,7 +17,8 @@ from contracts.learning.evidence import (
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from contracts.learning.validation import StepResult
 from contracts.learning.validation import ValidationRunKind as Check
-from skills.rehearsal.condition_report import condition_report, is_of, not_tried
+from skills.rehearsal.condition_report import condition_report, is_of, not_tried, without_hollow
+from skills.rehearsal.report import CheckReport, CheckStep
 
 PASSED, FAILED, SKIPPED = StepResult.PASSED, StepResult.FAILED, StepResult.SKIPPED
 SORTED = ProofCondition(kind=ConditionKind.SORTED, path="top.csv", statement="top.csv is sorted")
@@ -107,3 +108,50 @@ def test_where_nothing_can_be_tried_the_check_does_not_apply() -> None:
     report = not_tried(Check.ABLATION, "not applicable: nothing to leave out")
     assert not report.passed
     assert report.not_applicable == "not applicable: nothing to leave out"
+
+
+COPY = SORTED.changed(path="copy.csv", statement="copy.csv is sorted")
+
+
+def rehearsed(*conditions: ProofCondition) -> CheckReport:
+    """The report of a rehearsal in which the conditions hold."""
+    cases = (
+        CheckStep(f"rehearsal/condition-{n:02d}", one.statement, PASSED)
+        for n, one in enumerate(conditions, 1)
+    )
+    return CheckReport(steps=(CheckStep("rehearsal/command-01", "run: sort a", PASSED), *cases))
+
+
+def vacuous(condition: ProofCondition) -> JudgedCondition:
+    return JudgedCondition(
+        condition=condition,
+        verdict=ConditionVerdict.VACUOUS,
+        reason="leaving out no part of the work breaks it",
+    )
+
+
+def test_a_condition_that_holds_whatever_is_done_is_named_and_counts_for_nothing() -> None:
+    report = without_hollow(rehearsed(SORTED, COPY), (SORTED, COPY), [vacuous(COPY)])
+
+    _, kept, hollow = report.steps
+    assert (kept.test_case_id, kept.result) == ("rehearsal/condition-01", PASSED)
+    assert (hollow.test_case_id, hollow.result) == ("rehearsal/no-proof-02", SKIPPED)
+    assert hollow.details is not None
+    assert "holds whatever is done: leaving out no part of the work breaks it" in hollow.details
+    assert "`apprentice learn revise" in hollow.details
+    assert report.passed
+    assert report.unproved == ()
+
+
+def test_where_every_condition_holds_whatever_is_done_success_is_not_proved() -> None:
+    report = without_hollow(rehearsed(COPY), (COPY,), [vacuous(COPY)])
+
+    assert [step.result for step in report.steps] == [PASSED, SKIPPED, SKIPPED]
+    assert [one.step for one in report.unproved] == ["A condition of success proves the result"]
+    assert "“copy.csv is sorted” holds whatever is done" in report.unproved[0].reason
+
+
+def test_with_several_demonstrations_the_conditions_of_the_first_are_named() -> None:
+    steps = (CheckStep("rehearsal/demonstration-1/condition-01", SORTED.statement, PASSED),)
+    report = without_hollow(CheckReport(steps=steps), (SORTED, COPY), [vacuous(SORTED)])
+    assert [one.test_case_id for one in report.steps] == ["rehearsal/no-proof-01"]

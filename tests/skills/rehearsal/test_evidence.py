@@ -14,10 +14,13 @@ from contracts.learning.evidence import (
     ConditionKind,
     ConditionProof,
     ConditionVerdict,
+    JudgedCondition,
     LessonEvidence,
     ProofCondition,
 )
 from contracts.learning.proposal import RehearsalCommand
+from domain.learning.conditions.condition_reading import THERE
+from domain.learning.proof.hollow import Verdicts
 from skills.rehearsal.evidence import EvidenceBounds, EvidenceFinder, Lesson
 
 pytestmark = pytest.mark.thorough
@@ -108,11 +111,17 @@ def test_looking_around_and_a_corrected_error_fall_away_and_the_order_is_told_ap
     order = taught.proof(ConditionKind.SORTED, "top.txt")
     assert "without “sort -nr” in command 1" in order.told_apart_in_words
     assert order.holds_for == order.tried > 0
-    assert [one.verdict for one in evidence.judged] == [
+    assert [one.verdict for one in evidence.judged[:3]] == [
         ConditionVerdict.BROKEN,
         ConditionVerdict.VACUOUS,
         ConditionVerdict.TOLD_APART,
     ]
+    there = stating(ConditionKind.EXISTS, "top.txt", THERE)
+    assert Verdicts(evidence, evidence.kept).on(there) == JudgedCondition(
+        condition=there,
+        verdict=ConditionVerdict.TOLD_APART,
+        reason="leaving out a part of the work breaks it",
+    )
     assert "the whole demonstration" in taught.labels
 
 
