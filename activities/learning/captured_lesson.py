@@ -9,12 +9,12 @@ from contracts.learning.aggregate import DraftRequest
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.interpretation import SkillParameter
 from contracts.learning.observation import ObservedActionEvent, WorkflowBoundary
-from contracts.learning.proposal import left_out_commands
+from contracts.learning.proposal import left_out_commands, put_back_commands
 from domain.learning.comparison.comparison import Comparison
 from domain.learning.comparison.demonstrations import captured_parts, compared, shown_demonstrations
 from domain.learning.comparison.parameters import parameters_of
 from domain.learning.comparison.single_demonstration import folders_used, shown_parameters
-from domain.learning.drafting.left_out import without_commands
+from domain.learning.drafting.left_out import with_commands, without_commands
 from domain.learning.interpretation.failed_work import failed_work, nothing_shown
 from domain.learning.interpretation.interpretation import marked_goal
 from domain.learning.interpretation.steps import DemonstratedStep, all_events, within_capture
@@ -40,7 +40,7 @@ class CapturedLesson:
 
 
 def captured_lesson(request: DraftRequest, log: ObservationLog, found: LessonEvidenceStore) -> CapturedLesson:
-    """What was shown and counts, without the commands that a person left out.
+    """What was shown and counts, without the commands that a person left out and with those that one put back.
 
     Raises:
         Refusal: ``INSUFFICIENT_TRACES`` when no meaningful action was captured.
@@ -49,9 +49,10 @@ def captured_lesson(request: DraftRequest, log: ObservationLog, found: LessonEvi
     events: Sequence[ObservedActionEvent] = log.all_of(session.learn_session_id)
     boundaries = log.boundaries_of(session.learn_session_id)
     evidence = usable_evidence(found.of_session(session.learn_session_id), events)
-    if evidence is not None and (left_out := left_out_commands(request.edits)):
+    if evidence is not None:
         lines = {e.event_id: e.terminal.command for e in events if e.terminal}
-        evidence = without_commands(evidence, left_out, lines)
+        evidence = with_commands(evidence, put_back_commands(request.edits), lines)
+        evidence = without_commands(evidence, left_out_commands(request.edits), lines)
     events = as_repeated(events, evidence)
     demonstrations = shown_demonstrations(events, boundaries, evidence)
     failed = () if evidence and evidence.kept else _failed(events, boundaries)

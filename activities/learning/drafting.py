@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from uuid_utils import uuid7
 
 from activities.learning.captured_lesson import CapturedLesson, captured_lesson
+from activities.learning.command_choice import CommandChoice
 from activities.learning.doubts import made_up_and_doubtful, unseen_in
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
@@ -19,6 +20,7 @@ from contracts.learning.proposal import (
     LEFT_OUT,
     MAX_NOTE,
     NOT_CARRIED_OUT,
+    PUT_BACK,
     BaseSkill,
     LintSeverity,
     ProposalState,
@@ -26,6 +28,7 @@ from contracts.learning.proposal import (
     SkillDraft,
     left_out_commands,
     parameter_entries,
+    put_back_commands,
     with_edits,
 )
 from contracts.learning.session import LearningEntryMode
@@ -161,6 +164,7 @@ class Drafter:
         self._wordings = wordings
         self._bases = bases
         self._improver = Improver(bases)
+        self._choice = CommandChoice(log, states)
 
     def draft(self, request: DraftRequest) -> DraftSummary:
         """Makes and stages a draft, in a model's words where the request names usable ones.
@@ -186,21 +190,23 @@ class Drafter:
         Raises:
             Refusal: ``REVISION_INVALID`` where an instruction is understood and cannot be carried out.
         """
-        says = bool(request.revision_instructions.strip()) or LEFT_OUT in request.edited_now
+        says = bool(request.revision_instructions.strip()) or not {LEFT_OUT, PUT_BACK}.isdisjoint(
+            request.edited_now
+        )
         if not says or request.revision < 2:
             return Instructed(request)
         interpretation, draft = self._proposals.drafted(request.proposal_id, request.revision - 1)
         evidence = self._evidence.of_session(request.session.learn_session_id)
-        commands = self._commands(request, draft, evidence)
+        commands = self._choice.shown(request, draft, evidence)
         found = read_instructions(
             request.revision_instructions,
             interpretation,
             draft,
             request.edited_now,
             commands,
+            self._choice.left(request, draft, commands),
         )
-        kept = evidence.kept if evidence and evidence.reproduced else ()
-        edits = self._without_what_went(request, with_edits(request.edits, found.edits), commands, kept)
+        edits = self._with_what_follows(request, with_edits(request.edits, found.edits), commands, evidence)
         renamed = {
             str(e["name"]): str(e["new_name"]) for e in parameter_entries(found.edits) if "new_name" in e
         }
@@ -208,43 +214,39 @@ class Drafter:
         spoken = respoken_edits(edits, renamed)
         return Instructed(request.changed(edits=spoken, revision_instructions=left), found.not_understood)
 
-    def _commands(
-        self, request: DraftRequest, draft: SkillDraft, evidence: LessonEvidence | None
-    ) -> Commands:
-        """The commands of the draft that is shown, and why none of them can be left out, where none can."""
-        obstacle = ""
-        if request.base is not None:
-            obstacle = "an improvement takes its commands from a demonstration: show it without that command"
-        elif draft.further_demonstrations:
-            obstacle = (
-                "the task was shown several times: remove the command's events from each, or show it anew"
-            )
-        elif evidence is None or not evidence.kept:
-            obstacle = (
-                "the lesson was not replayed, so nobody knows what depends on a command: show it without it"
-            )
-        uses = {use.event_id: use for use in evidence.uses} if evidence else {}
-        return Commands(draft.rehearsal, uses, obstacle)
-
-    def _without_what_went(
-        self, request: DraftRequest, edits: dict[str, object], commands: Commands, kept: Sequence[str]
+    def _with_what_follows(
+        self,
+        request: DraftRequest,
+        edits: dict[str, object],
+        commands: Commands,
+        evidence: LessonEvidence | None,
     ) -> dict[str, object]:
-        """The edits without those about what went with commands that are newly left out.
+        """The edits without those about what goes with commands that are newly left out, and with what comes back.
 
         Raises:
-            Refusal: ``REVISION_INVALID`` where one of these cannot be left out.
+            Refusal: ``REVISION_INVALID`` where one of these cannot be left out, or put back.
         """
-        shown = {one.event_id for one in commands.shown}
-        before = [one for one in kept if one not in shown]
-        wanted = left_out_commands(edits)
-        commands.check([one for one in wanted if one not in before])
-        if set(wanted) == set(before) or request.base is not None:
+        shown = [one.event_id for one in commands.shown]
+        kept = evidence.kept if evidence and evidence.reproduced else ()
+        left_before = [one for one in kept if one not in shown]
+        back_before = [one for one in shown if one not in kept] if kept else []
+        left, back = left_out_commands(edits), put_back_commands(edits)
+        commands.check([one for one in left if one not in left_before])
+        again = [one for one in left_before if one not in left]
+        if new := [*(one for one in back if one not in back_before), *again]:
+            self._choice.check_put_back(request, new, {*shown, *new} - {*left}, commands, evidence)
+        if (set(left), set(back)) == (set(left_before), set(back_before)) or request.base is not None:
             return edits
-        return edits_after(edits, self._drafted(request, before), self._drafted(request, wanted))
+        return edits_after(
+            edits, self._drafted(request, left_before, back_before), self._drafted(request, left, back)
+        )
 
-    def _drafted(self, request: DraftRequest, left_out: Sequence[str]) -> DraftedTexts:
-        """What the rules draft without a person's edits of it, but without the commands that are left out."""
-        plain = request.changed(edits={LEFT_OUT: list(left_out)}, revision_instructions="")
+    def _drafted(
+        self, request: DraftRequest, left_out: Sequence[str], put_back: Sequence[str]
+    ) -> DraftedTexts:
+        """What the rules draft without a person's edits of it, but with their choice of commands."""
+        choice: dict[str, object] = {LEFT_OUT: list(left_out), PUT_BACK: list(put_back)}
+        plain = request.changed(edits=choice, revision_instructions="")
         captured = self._captured(plain)
         found = self._by_rules(plain, captured).interpretation
         return DraftedTexts(

@@ -214,7 +214,7 @@ def sessions_view(sessions: Sequence[LearnSessionView], total: int) -> Renderabl
     return Group(table, Text(f"{len(sessions)} of {total}", style="dim"))
 
 
-SHOW_AGAIN = "show the task again if one belongs to it"
+PUT_BACK = 'apprentice learn revise "put back …" if one belongs to it'
 """What to do about a command that was left out and should not have been."""
 
 
@@ -252,7 +252,7 @@ def proposal_view(detail: ProposalDetailResponse) -> RenderableType:
         parts.append(_listing("proves nothing", said))
     if detail.left_out:
         shown = (f"`{' '.join(one.command.split())}`: {one.reason}" for one in detail.left_out)
-        parts.append(_listing(f"left out, as it is no part of the lesson ({SHOW_AGAIN})", shown))
+        parts.append(_listing(f"left out, as it is no part of the lesson ({PUT_BACK})", shown))
     if detail.unproved:
         parts.append(unproved_list(detail.unproved))
     if detail.portability is not None:

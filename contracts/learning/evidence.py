@@ -159,6 +159,9 @@ class LessonEvidence(VersionedContract):
     note: Text240 = Field(default="", description="What keeps the replay from being evidence, if anything.")
     kept: tuple[Uuid, ...] = Field(default=(), description="The commands that contribute to the final state.")
     left_out: tuple[LeftOutCommand, ...] = ()
+    put_back: tuple[Uuid, ...] = Field(
+        default=(), description="Those of the kept commands that only a person keeps; never stored."
+    )
     unrehearsed: tuple[UnrehearsedCommand, ...] = ()
     repeated_as: tuple[RepeatedCommand, ...] = Field(
         default=(), description="Commands at whose prompts more was typed than what they are repeated with."

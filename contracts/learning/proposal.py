@@ -90,15 +90,26 @@ def left_out_commands(edits: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(cast("Sequence[str]", edits.get(LEFT_OUT, ())))
 
 
+PUT_BACK = "put_back"
+"""The edited field that holds the ids of commands that the replay left out and a person keeps in the method."""
+
+
+def put_back_commands(edits: Mapping[str, object]) -> tuple[str, ...]:
+    """The ids of the commands that checked edits keep though their omission changes nothing."""
+    return tuple(cast("Sequence[str]", edits.get(PUT_BACK, ())))
+
+
 def with_edits(kept: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
     """All edits of a proposal after ``new``: a field set again is replaced, a parameter's edits add up.
 
     Both are checked edits. What is kept about a parameter goes by its drafted name; an empty list of parameters
-    takes all their edits back. Commands that are left out add up too, and an empty list puts them back.
+    takes all their edits back. Commands that are left out or put back add up too, and an empty list takes that back;
+    the newer word on a command replaces the older one.
     """
     edits = {**kept, **new}
-    if new.get(LEFT_OUT):
-        edits[LEFT_OUT] = list(dict.fromkeys((*left_out_commands(kept), *left_out_commands(new))))
+    for name, opposite in ((LEFT_OUT, PUT_BACK), (PUT_BACK, LEFT_OUT)):
+        if name in edits and (name in new or opposite in new):
+            edits[name] = _added_up(name, opposite, kept, new)
     if PARAMETERS not in new:
         return edits
     added = parameter_entries(new)
@@ -116,6 +127,17 @@ def with_edits(kept: Mapping[str, object], new: Mapping[str, object]) -> dict[st
             merged[place] |= {name: value for name, value in entry.items() if name != "name"}
     edits[PARAMETERS] = merged
     return edits
+
+
+def _added_up(name: str, opposite: str, kept: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """The ids of a list of commands after ``new``, without those of which it, or what it takes back, says otherwise."""
+
+    def ids(edits: Mapping[str, object], of: str) -> tuple[str, ...]:
+        return tuple(cast("Sequence[str]", edits.get(of, ())))
+
+    before = () if name in new and not new[name] else ids(kept, name)
+    otherwise = {*ids(kept, opposite), *ids(new, opposite)}
+    return [one for one in dict.fromkeys((*before, *ids(new, name))) if one not in otherwise]
 
 
 def parameter_entries(edits: Mapping[str, object]) -> list[Mapping[str, Any]]:

@@ -86,6 +86,7 @@ UNDERSTOOD_INSTRUCTIONS = (
     "remove step 3",
     "remove command 2",
     "do not delete the list",
+    "put back the command wc",
     "swap steps 2 and 3",
     "move step 4 before step 2",
     "rename step 2 to “The photos are smaller”",
@@ -114,14 +115,15 @@ class ProposalReviseRequest(Command):
     is said in the proposal's ``drafter_note``.
 
     ``edited_fields`` may hold ``title``, ``proposed_skill_slug``, ``goal_summary``, ``use_conditions``,
-    ``non_use_conditions``, ``success_conditions``, ``trigger_phrases``, ``negative_triggers``,
-    ``project_scope``, ``checkpoints``, ``document_dependencies``, ``parameters`` and ``left_out``; anything else is
+    ``non_use_conditions``, ``success_conditions``, ``trigger_phrases``, ``negative_triggers``, ``project_scope``,
+    ``checkpoints``, ``document_dependencies``, ``parameters``, ``left_out`` and ``put_back``; anything else is
     ``REVISION_INVALID``. ``left_out`` are the ids of commands that are no part of the method; an empty list puts all
-    of them back. ``document_dependencies`` is the whole list of ``{dependency_kind, dependency_ref,
-    required?}`` that the skill rests on: support packs, manuals, skills and capabilities. ``parameters``
-    is a list of ``{name, new_name?, type?, description?, required?, fixed?, value?}``, each about the parameter that is
-    called ``name`` now; ``fixed`` makes it a value that never changes, and ``value`` makes a parameter of a text that
-    a command shows. An empty list takes back what was changed about parameters before.
+    of them back. ``put_back`` are the ids of commands that the replay left out and that belong to the method.
+    ``document_dependencies`` is the whole list of ``{dependency_kind, dependency_ref, required?}`` that the skill
+    rests on: support packs, manuals, skills and capabilities. ``parameters`` is a list of ``{name, new_name?, type?,
+    description?, required?, fixed?, value?}``, each about the parameter that is called ``name`` now; ``fixed`` makes
+    it a value that never changes, and ``value`` makes a parameter of a text that a command shows. An empty list takes
+    back what was changed about parameters before.
     """
 
     revision_instructions: Text2000

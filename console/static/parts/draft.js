@@ -37,7 +37,7 @@ function untestedCheckpoint({ goal, success_condition: condition }, { reason, ne
 /** The commands of the demonstration that are no part of the lesson, each with the reason. */
 function leftOutCommands(commands) {
   const rows = commands.map(({ command, reason }) => h("li", {}, h("code", {}, visible(command)), h("span", { class: "case-details" }, reason)));
-  return h("details", { class: "file" }, h("summary", {}, `Left out of the lesson (${commands.length})`), h("p", { class: "meta" }, "Show the task again if one of them belongs to it."), h("ul", { class: "cases" }, rows));
+  return h("details", { class: "file" }, h("summary", {}, `Left out of the lesson (${commands.length})`), h("p", { class: "meta" }, "Revise with “put back …” and its words if one of them belongs to it."), h("ul", { class: "cases" }, rows));
 }
 
 function list(title, items) {

@@ -157,7 +157,7 @@ def _draft(
         return _Draft(state or operation.goal, condition)
     if state is not None:
         return _Draft(state, state)
-    if step.marked:
+    if step.marked or step.kept:
         quoted = f"The outcome of “{clipped(step.label, 160)}” is visible"
         neutral = f"The outcome of part {number} is visible"
         wording = quoted if is_semantic(quoted) else neutral

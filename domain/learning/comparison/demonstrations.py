@@ -6,7 +6,7 @@ the parameters) left behind. Other steps are optional: noted for review, never d
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts.base import clipped
 from contracts.errors import ErrorCode, Refusal
@@ -70,7 +70,9 @@ def shown_demonstrations(
     found: list[tuple[DemonstratedStep, ...]] = []
     for part in captured_parts(events, boundaries):
         commands = _contributing(part, evidence)
-        found.append(captured_steps(part.events, part.marks, commands))
+        kept = {*evidence.put_back} if evidence else set[str]()
+        steps = captured_steps(part.events, part.marks, commands)
+        found.append(tuple(replace(s, kept=not kept.isdisjoint(e.event_id for e in s.events)) for s in steps))
     return tuple(steps for steps in found if steps)
 
 

@@ -94,6 +94,8 @@ class Commands:
     shown: Sequence[RehearsalCommand] = ()
     uses: Mapping[str, CommandUse] = field(default_factory=dict[str, CommandUse])
     obstacle: str = ""
+    how: str = "remove command"
+    """What is said with a number of theirs."""
 
     def removed(self, said: str) -> tuple[str, ...] | None:
         """The ids of the commands to leave out that ``said`` names; ``None`` where it speaks of none.
@@ -176,7 +178,7 @@ class Commands:
         told = found or self.shown
         shown = "; ".join(f"{numbers[one.event_id]}. {clipped(one.command, 40)}" for one in told) or "none"
         how = (
-            f"fits several commands; say: remove command {numbers[found[0].event_id]}, or which"
+            f"fits several commands; say: {self.how} {numbers[found[0].event_id]}, or which"
             if found
             else "fits no command"
         )

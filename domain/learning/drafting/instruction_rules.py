@@ -42,6 +42,28 @@ _BE = r" (?:(?:be|read|say)\s+|(?=[“\"']|(?-i:[A-Z])))"
 """What leads from ``make the title`` to its words: a verb, or that they are quoted or begin with a capital."""
 
 
+# Commands that were left out
+
+
+@_rule(
+    r"(?:put|bring|take|add) (.+?) back(?: in)?(?: again)?",
+    r"(?:put|bring|take|add) back (?:in )?(.+)",
+    r"(?:restore|reinstate|re-?add) (.+)",
+    r"(?:do not|don't|don’t|never) (?:leave out|leave away|omit|skip) (.+)",
+    r"(?:do not|don't|don’t|never) leave (.+) out",
+)
+def _put_back(revision: Revision, match: re.Match[str]) -> Revision | None:
+    found = revision.left.named(match.group(1))
+    return revision.with_commands(found) if found else None
+
+
+@_rule(r"(?:keep|retain|include) (.+?)(?: in)?(?: too| as well| after all| again)?")
+def _keep(revision: Revision, match: re.Match[str]) -> Revision | None:
+    said = match.group(1)
+    found = revision.left.named(said) if revision.left.mentions(said) else None
+    return revision.with_commands(found) if found else None
+
+
 # Checkpoints
 
 

@@ -12,6 +12,7 @@ from contracts.learning.interpretation import SemanticWorkflowInterpretation
 from contracts.learning.proposal import SkillDraft
 from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instruction_rules import RULES
+from domain.learning.drafting.put_back import LeftCommands
 from domain.learning.drafting.revised_draft import Revision
 from domain.learning.drafting.revision import check_edits
 
@@ -30,16 +31,19 @@ def read_instructions(
     draft: SkillDraft,
     edited: Collection[str] = (),
     commands: Commands | None = None,
+    left_out: LeftCommands | None = None,
 ) -> ReadInstructions:
     """What ``text`` asks to change about a draft; words about a field that is ``edited`` beside them are left over.
 
-    ``commands`` are those of the draft, where some may be left out.
+    ``commands`` are those of the draft, where some may be left out, ``left_out`` those that were.
 
     Raises:
         Refusal: ``REVISION_INVALID`` where it is understood and cannot be done: there is no such step or parameter,
             or the result would be no valid edit, or others use what a command makes that is to be left out.
     """
-    revision = Revision(interpretation, draft, commands=commands or Commands())
+    revision = Revision(
+        interpretation, draft, commands=commands or Commands(), left=left_out or LeftCommands()
+    )
     left: list[str] = []
     for sentence in _sentences(text):
         after = _carried_out(sentence, revision)

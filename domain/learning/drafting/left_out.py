@@ -1,4 +1,4 @@
-"""Leave commands out of a lesson: its evidence, and a person's edits, without what rested on them."""
+"""Leave commands out of a lesson, or put them back: its evidence and a person's edits, as they follow from that."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -53,19 +53,50 @@ def without_commands(
     )
 
 
+def with_commands(
+    evidence: LessonEvidence, put_back: Collection[str], commands: Mapping[str, str]
+) -> LessonEvidence:
+    """The evidence with these commands, which it left out, in their places.
+
+    They change nothing, so what is proven stays so; their files of the starting state are inputs too. ``commands`` are
+    the lines of the lesson by their event ids.
+    """
+    added = [use for use in evidence.uses if use.event_id in put_back and use.event_id not in evidence.kept]
+    if not added:
+        return evidence
+    ids = {use.event_id for use in added}
+    kept = tuple(
+        use.event_id for use in evidence.uses if use.event_id in ids or use.event_id in evidence.kept
+    )
+    written: set[str] = set()
+    inputs = dict.fromkeys(evidence.inputs)
+    for use in evidence.uses:
+        if use.event_id in ids:
+            inputs |= dict.fromkeys(path for path in (*use.read, *use.removed) if path not in written)
+        written |= {*use.written}
+    counted = _counted(evidence, commands)
+    now = [one for one in kept if one in ids or one in counted]
+    numbers = {n: now.index(one) + 1 for n, one in enumerate(counted, start=1)}
+    return evidence.changed(
+        kept=kept,
+        put_back=tuple(use.event_id for use in added),
+        left_out=tuple(one for one in evidence.left_out if one.event_id not in ids),
+        inputs=tuple(sorted(inputs))[:500],
+        proofs=tuple(_renumbered(one, numbers) for one in evidence.proofs),
+    )
+
+
 class _Left:
     """The proofs that are left without the ``gone`` commands, counting the others anew."""
 
     def __init__(self, evidence: LessonEvidence, gone: Sequence[str], commands: Mapping[str, str]) -> None:
         self._proofs = evidence.proofs
-        checks = {
-            p.condition.argument for p in evidence.proofs if p.condition.kind is ConditionKind.CHECK_PASSES
-        }
-        repeated = {one.event_id: one.command for one in evidence.repeated_as}
-        lines = {one: repeated.get(one, commands.get(one, ""))[:400] for one in evidence.kept}
-        self._gone_checks = {lines[one] for one in gone} & checks
-        counted = [one for one in evidence.kept if lines[one] not in checks]
-        self._gone_numbers = {counted.index(one) + 1 for one in gone if one in counted}
+        lines = _lines(evidence, commands)
+        self._gone_checks = {lines[one] for one in gone} & _checks(evidence)
+        counted = _counted(evidence, commands)
+        left = [one for one in counted if one not in gone]
+        self._numbers = {n: left.index(one) + 1 for n, one in enumerate(counted, start=1) if one in left}
+        self._gone_numbers = {n for n, one in enumerate(counted, start=1) if one in gone}
         rest = [use for use in evidence.uses if use.event_id not in gone]
         uses = [use for use in evidence.uses if use.event_id in gone]
         self._made = {path for use in rest for path in use.written} | {*evidence.inputs}
@@ -93,20 +124,38 @@ class _Left:
         return any(matching(one, lost) and not matching(one, left) for one in named)
 
     def _renumbered(self, proof: ConditionProof) -> ConditionProof:
-        words = [one for one in proof.told_apart_in_words if not self._is_of_gone(one)]
-        return proof.changed(
-            told_apart_by=tuple(map(self._number, proof.told_apart_by)),
-            told_apart_in_words=tuple(
-                _NUMBER.sub(lambda match: f"in command {self._number(int(match.group(1)))}", one)
-                for one in words
-            ),
-        )
+        words = tuple(one for one in proof.told_apart_in_words if not self._is_of_gone(one))
+        return _renumbered(proof.changed(told_apart_in_words=words), self._numbers)
 
     def _is_of_gone(self, words: str) -> bool:
         return any(int(number) in self._gone_numbers for number in _NUMBER.findall(words))
 
-    def _number(self, number: int) -> int:
-        return number - sum(1 for one in self._gone_numbers if one < number)
+
+def _lines(evidence: LessonEvidence, commands: Mapping[str, str]) -> dict[str, str]:
+    """The lines of the kept commands as they are repeated, by their ids."""
+    repeated = {one.event_id: one.command for one in evidence.repeated_as}
+    return {one: repeated.get(one, commands.get(one, ""))[:400] for one in evidence.kept}
+
+
+def _checks(evidence: LessonEvidence) -> set[str]:
+    return {p.condition.argument for p in evidence.proofs if p.condition.kind is ConditionKind.CHECK_PASSES}
+
+
+def _counted(evidence: LessonEvidence, commands: Mapping[str, str]) -> list[str]:
+    """The kept commands that proofs count, in order: checks are none of them."""
+    checks, lines = _checks(evidence), _lines(evidence, commands)
+    return [one for one in evidence.kept if lines[one] not in checks]
+
+
+def _renumbered(proof: ConditionProof, numbers: Mapping[int, int]) -> ConditionProof:
+    """The proof with other numbers for its commands."""
+    return proof.changed(
+        told_apart_by=tuple(numbers[one] for one in proof.told_apart_by),
+        told_apart_in_words=tuple(
+            _NUMBER.sub(lambda match: f"in command {numbers[int(match.group(1))]}", one)
+            for one in proof.told_apart_in_words
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -122,7 +171,8 @@ class DraftedTexts:
 def edits_after(edits: Mapping[str, object], before: DraftedTexts, after: DraftedTexts) -> dict[str, object]:
     """The edits without those about parameters, checkpoints and conditions that went with the commands.
 
-    A parameter that is gone is spoken of by its value. A list that would be empty is drafted anew.
+    Checkpoints that came with commands take their places among those that were edited. A parameter that is gone is
+    spoken of by its value. A list that would be empty is drafted anew.
     """
     gone = {p.name: p for p in before.parameters if p.name not in {one.name for one in after.parameters}}
     called = {
@@ -143,6 +193,7 @@ def edits_after(edits: Mapping[str, object], before: DraftedTexts, after: Drafte
         if not any(_is_same(one, checkpoint) for checkpoint in lost)
     ]
     if checkpoints:
+        checkpoints = _with_new(checkpoints, before.checkpoints, after.checkpoints)
         kept["checkpoints"] = [{**one, "order_hint": n} for n, one in enumerate(checkpoints, start=1)]
     conditions = cast("Sequence[str]", kept.pop("success_conditions", ()))
     unsaid = {*before.success_conditions} - {*after.success_conditions}
@@ -163,6 +214,23 @@ def _is_gone(
 def _lost(before: Sequence[Checkpoint], after: Sequence[Checkpoint]) -> list[Checkpoint]:
     left = {one.success_condition for one in after}
     return [one for one in before if one.success_condition not in left]
+
+
+def _with_new(
+    edited: Sequence[Mapping[str, Any]], before: Sequence[Checkpoint], after: Sequence[Checkpoint]
+) -> list[Mapping[str, Any]]:
+    """The edited checkpoints with those that are new in the draft, each behind the one that it follows there."""
+    found = list(edited)
+    known = {one.success_condition for one in before}
+    number = max((int(str(one["checkpoint_id"]).removeprefix("cp-")) for one in found), default=0)
+    for place, new in enumerate(after):
+        if new.success_condition in known:
+            continue
+        number += 1
+        earlier = [n for n, one in enumerate(found) if any(_is_same(one, c) for c in after[:place])]
+        entry = new.changed(checkpoint_id=f"cp-{number:02d}").model_dump(mode="json")
+        found.insert(earlier[-1] + 1 if earlier else 0, entry)
+    return found
 
 
 def _is_same(entry: Mapping[str, Any], drafted: Checkpoint) -> bool:

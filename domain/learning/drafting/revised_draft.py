@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from contracts.learning.interpretation import Checkpoint, SemanticWorkflowInterpretation
-from contracts.learning.proposal import LEFT_OUT, PARAMETERS, SkillDraft
+from contracts.learning.proposal import LEFT_OUT, PARAMETERS, PUT_BACK, SkillDraft
 from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instruction_places import Places, refused, unquoted
+from domain.learning.drafting.put_back import LeftCommands
 
 STEP = r"step|check ?point"
 """What a checkpoint is called, as a regular expression."""
@@ -28,6 +29,8 @@ class Revision:
     parameters: tuple[dict[str, object], ...] = ()
     commands: Commands = field(default_factory=Commands)
     left_out: Texts = ()
+    left: LeftCommands = field(default_factory=LeftCommands)
+    put_back: Texts = ()
 
     @property
     def steps(self) -> Places:
@@ -92,6 +95,10 @@ class Revision:
         """Without these commands of the method."""
         return replace(self, left_out=tuple(dict.fromkeys((*self.left_out, *event_ids))))
 
+    def with_commands(self, event_ids: Sequence[str]) -> "Revision":
+        """With these commands, which were left out, in the method."""
+        return replace(self, put_back=tuple(dict.fromkeys((*self.put_back, *event_ids))))
+
     def edits(self) -> dict[str, object]:
         """As fields of a revision."""
         found: dict[str, object] = {
@@ -110,4 +117,6 @@ class Revision:
             found[PARAMETERS] = list(about.values())
         if self.left_out:
             found[LEFT_OUT] = list(self.left_out)
+        if self.put_back:
+            found[PUT_BACK] = list(self.put_back)
         return found

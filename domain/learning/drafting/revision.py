@@ -19,7 +19,15 @@ from contracts.learning.interpretation import (
     ParameterType,
     ProjectScope,
 )
-from contracts.learning.proposal import LEFT_OUT, LearningDocumentDependency, SkillBundleProposal, SkillDraft
+from contracts.learning.proposal import (
+    LEFT_OUT,
+    PUT_BACK,
+    LearningDocumentDependency,
+    SkillBundleProposal,
+    SkillDraft,
+    left_out_commands,
+    put_back_commands,
+)
 from contracts.plain_problems import field_problems
 from domain.learning.redaction.redaction import redact
 
@@ -66,7 +74,7 @@ def check_edits(edited_fields: Mapping[str, object]) -> dict[str, object]:
         except _EditError as error:
             problems[f"{name}{error.where}"] = error.what
     if not problems:
-        problems = _blocked_triggers(checked)
+        problems = _blocked_triggers(checked) or _both_ways(checked)
     if problems:
         field, what = next(iter(problems.items()))
         message = clipped(f"{clipped(field, 80)} {what}", 240)
@@ -291,6 +299,13 @@ def _blocked_triggers(checked: Mapping[str, object]) -> dict[str, str]:
     }
 
 
+def _both_ways(checked: Mapping[str, object]) -> dict[str, str]:
+    """A command is either left out or put back."""
+    back = put_back_commands(checked)
+    both = next((n for n, one in enumerate(back) if one in left_out_commands(checked)), None)
+    return {} if both is None else {f"{PUT_BACK}/{both}": "is in left_out too; name it in one of them"}
+
+
 _CHECKS: dict[str, Callable[[object], object]] = {
     "title": _text(160),
     "proposed_skill_slug": _slug,
@@ -305,6 +320,7 @@ _CHECKS: dict[str, Callable[[object], object]] = {
     "parameters": _parameters,
     DEPENDENCIES: _dependencies,
     LEFT_OUT: _texts(36, 0),
+    PUT_BACK: _texts(36, 0),
 }
 
 

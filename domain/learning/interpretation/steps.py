@@ -42,6 +42,8 @@ class DemonstratedStep:
     marked: bool = False
     kind: StepKindHint | None = None
     """The kind that a person gave it."""
+    kept: bool = False
+    """Whether a person keeps it though its omission changes nothing."""
 
 
 def captured_steps(

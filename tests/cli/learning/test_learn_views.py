@@ -261,5 +261,8 @@ def test_a_proposal_names_the_commands_that_are_no_part_of_the_lesson_and_why() 
     left_out = LeftOutCommand(event_id=RUN, command="ls\n -l", reason="It changed no file.")
     text = printed(proposal_view(ProposalDetailResponse(proposal=PROPOSAL, left_out=(left_out,))))
     said = " ".join(text.split())
-    assert "left out, as it is no part of the lesson (show the task again if one belongs to it)" in said
+    assert (
+        'left out, as it is no part of the lesson (apprentice learn revise "put back …" if one belongs to it)'
+        in said
+    )
     assert "- `ls -l`: It changed no file." in said

@@ -9,6 +9,7 @@ from contracts.learning.evidence import (
     CommandUse,
     ConditionKind,
     ConditionProof,
+    LeftOutCommand,
     LessonEvidence,
     ProofCondition,
 )
@@ -16,7 +17,7 @@ from contracts.learning.interpretation import Checkpoint, ParameterType, SkillPa
 from contracts.learning.proposal import RehearsalCommand, with_edits
 from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instructions import read_instructions
-from domain.learning.drafting.left_out import DraftedTexts, edits_after, without_commands
+from domain.learning.drafting.left_out import DraftedTexts, edits_after, with_commands, without_commands
 from tests.domain.learning.drafting.test_instructions import DRAFT, SHOWN
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -277,3 +278,41 @@ def test_edits_about_what_went_with_the_command_go_and_all_others_stay() -> None
     assert found["parameters"] == [{"name": "width", "new_name": "edge"}]
     assert [one["goal"] for one in found["checkpoints"]] == ["The photo", "The mail"]  # type: ignore[attr-defined]
     assert found["success_conditions"] == ["It looks good"]
+
+
+def test_the_newer_word_on_a_command_replaces_the_older_one() -> None:
+    kept = with_edits({}, {"put_back": ["a", "b"]})
+    assert with_edits(kept, {"left_out": ["a"]}) == {"put_back": ["b"], "left_out": []}
+    gone = with_edits({}, {"left_out": ["c", "d"]})
+    assert with_edits(gone, {"put_back": ["c"]}) == {"left_out": ["d"], "put_back": []}
+    assert with_edits(kept, {"put_back": []}) == {"put_back": []}
+
+
+def test_a_command_that_is_put_back_takes_its_place_and_the_proofs_count_it() -> None:
+    sort, wc, uniq = IDS[:3]
+    lines = {sort: "sort a > b", wc: "wc -l a", uniq: "uniq b > c"}
+    told = ProofCondition(kind=ConditionKind.EXISTS, path="c", statement="c is there")
+    evidence = LessonEvidence(
+        state_id=IDS[0],
+        reproduced=True,
+        kept=(sort, uniq),
+        left_out=(LeftOutCommand(event_id=wc, reason="It changed nothing."),),
+        uses=tuple(
+            CommandUse(event_id=one, succeeded=True, read=read, written=written)
+            for one, read, written in ((sort, ("a",), ("b",)), (wc, ("d", "b"), ()), (uniq, ("b",), ("c",)))
+        ),
+        inputs=("a",),
+        proofs=(
+            ConditionProof(
+                condition=told, told_apart_by=(1, 2), told_apart_in_words=("without -u in command 2",)
+            ),
+        ),
+        made_at=NOW,
+    )
+    found = with_commands(evidence, [wc], lines)
+
+    assert (found.kept, found.left_out, found.inputs) == ((sort, wc, uniq), (), ("a", "d"))
+    assert found.proofs[0].told_apart_by == (1, 3)
+    assert found.proofs[0].told_apart_in_words == ("without -u in command 3",)
+    assert without_commands(found, [wc], lines).proofs == evidence.proofs
+    assert with_commands(evidence, [IDS[5]], lines) == evidence
