@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
+from contracts.generated_trees import GeneratedTrees
 from contracts.learning.aggregate import DraftRequest
 from contracts.learning.evidence import LessonEvidence
 from contracts.learning.proposal import RehearsalCommand, SkillDraft
 from domain.learning.drafting.command_places import Commands
 from domain.learning.drafting.instruction_places import refused
 from domain.learning.drafting.put_back import KeptState, LeftCommands, check_put_back
-from domain.learning.interpretation.slicing import collapsed
 from skills.rehearsal.dry_run import missing_programs
 from stores.learning.observations import ObservationLog
 from stores.learning.starting_states import StartingStates
@@ -81,7 +81,7 @@ class CommandChoice:
         }
         paths = {entry.path for entry in entries if entry.kept}
         state = KeptState(
-            paths={*paths, *map(collapsed, paths)},
+            paths={*paths, *filter(None, map(GeneratedTrees(paths).tree_of, paths))},
             gone={entry.path for entry in entries if not entry.kept},
             missing=missing,
         )

@@ -23,6 +23,9 @@ class Links {
   }
 }
 
+/** The id of a session's workflow. */
+export const sessionWorkflow = ({ learn_session_id: id }) => `learn-session/${id}`;
+
 export class SessionData {
   #links = new Links();
   #files = { hash: null, files: [], dependencies: [], graph: null };
@@ -83,7 +86,7 @@ export class SessionData {
 
   async #workflows(session, { run, saga }) {
     const named = [
-      ["Session", `learn-session/${session.learn_session_id}`],
+      ["Session", sessionWorkflow(session)],
       run && ["Validation", `validation-run/${run.validation_run_id}`],
       saga && ["Install", saga.workflow_id],
     ].filter(Boolean);

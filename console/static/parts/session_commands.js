@@ -3,6 +3,7 @@
 import { ofAgent, THE_AGENT } from "../agent.js";
 import { ApiError, get } from "../api.js";
 import { facts, h } from "../dom.js";
+import { sessionWorkflow } from "../session_data.js";
 import { plural } from "../wording.js";
 import { unprovedList } from "./checks.js";
 
@@ -22,7 +23,7 @@ export const COMMANDS = {
   "mark-step": { action: "mark", label: "Mark a step…", scope: "learn", path: onSession("mark-step"), dialog: stepMark, does: "The step is marked" },
   "mark-goal": { action: "mark", label: "Say the goal…", scope: "learn", path: onSession("mark-goal"), dialog: goalMark, does: "The goal is noted" },
   trim: { label: "Trim…", scope: "learn", path: onSession("trim"), dialog: trimming, does: "The capture is trimmed" },
-  "generate-proposal": { label: "Draft a proposal", scope: "learn", path: onSession("generate-proposal"), workflow: ({ learn_session_id: id }) => `learn-session/${id}`, primary: true, does: "A proposal is drafted" },
+  "generate-proposal": { label: "Draft a proposal", scope: "learn", path: onSession("generate-proposal"), workflow: sessionWorkflow, primary: true, does: "A proposal is drafted" },
   approve: { label: "Approve…", scope: "approve", path: onProposal("approve"), primary: true, dialog: approval, check: unchanged, body: accepting, does: "Approved and installed" },
   install: { label: "Install privately…", scope: "install", path: onProposal("install"), primary: true, dialog: privateInstall, check: unchanged, body: (values, context) => ({ ...accepting(values, context), install_lane: "experimental_private" }), does: "Installed for you alone" },
   validate: { label: "Validate", scope: "learn", path: onProposal("validate"), primary: true, does: "The checks have started" },
