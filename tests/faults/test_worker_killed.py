@@ -41,6 +41,17 @@ async def approved(learner: Learner) -> bool:
     return response.is_success
 
 
+async def record_sorting(deployment: Deployment, learner: Learner, desk: Path) -> None:
+    """Shows in a recorded terminal how a file that is there already is sorted."""
+    await learner.create()
+    await learner.act("start")
+    await learner.act("mark-goal", {"goal_description": f"Sort the sales of {learner.user}, largest first"})
+    desk.mkdir()
+    (desk / "sales.csv").write_text("".join(f"{name},{name.count('o') * 7 + 3}\n" for name in PLACES))
+    await record(learner, deployment.settings.local_api_url, desk, ("sort -t, -k2 -nr sales.csv > top.csv",))
+    await learner.act("stop")
+
+
 @pytest.mark.parametrize(
     ("check", "step"),
     [
@@ -80,14 +91,7 @@ async def test_killed_in_the_middle_of_the_replay_a_lesson_is_replayed_again_and
     deployment: Deployment, http: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     alice = deployment.learner(http)
-    await alice.create()
-    await alice.act("start")
-    await alice.act("mark-goal", {"goal_description": f"Sort the sales of {alice.user}, largest first"})
-    desk = tmp_path / "desk"
-    desk.mkdir()
-    (desk / "sales.csv").write_text("".join(f"{name},{name.count('o') * 7 + 3}\n" for name in PLACES))
-    await record(alice, deployment.settings.local_api_url, desk, ("sort -t, -k2 -nr sales.csv > top.csv",))
-    await alice.act("stop")
+    await record_sorting(deployment, alice, tmp_path / "desk")
     deployment.traps.set("replay_lesson.midway")
     async with deployment.replacing_workers():
         await alice.propose()
@@ -97,6 +101,25 @@ async def test_killed_in_the_middle_of_the_replay_a_lesson_is_replayed_again_and
     assert await alice.prove() == "ready_for_review"
     await alice.propose_act("approve")
     await assert_installed_once(deployment, alice)
+
+
+async def test_killed_while_steps_are_left_out_a_validation_leaves_them_out_again_and_reports_each_condition_once(
+    deployment: Deployment, http: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    alice = deployment.learner(http)
+    await record_sorting(deployment, alice, tmp_path / "desk")
+    await alice.propose()
+    # Nobody has judged this one, so that the validation replays the lesson.
+    edited = {"success_conditions": ["The file top.csv holds “Oslo,10”"]}
+    await alice.propose_act("revise", {"revision_instructions": "", "edited_fields": edited})
+    deployment.traps.set("rehearse.midway")
+    async with deployment.replacing_workers():
+        assert await alice.prove(selected_tests=["ablation"]) == "drafting_proposal"
+    assert deployment.traps.has_sprung("rehearse.midway")
+    found = await alice.ok("GET", f"/api/learn/proposals/{alice.proposal_id}/validation-runs")
+    cases = [(step["test_case_id"], step["result"]) for step in found["steps"]]
+    assert cases == [("ablation/condition-01", "passed")]
+    assert [run["overall_result"] for run in found["runs"]] == ["passed"]
 
 
 async def test_killed_in_the_middle_of_a_trial_it_is_run_again_from_its_start(
