@@ -4,11 +4,19 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from contracts.abilities.availability import AbilityAvailabilityEntry, InstallLane
-from contracts.abilities.lookup import ROUTE_FROM_SCORE, TRIGGER_TESTS_PATH, TriggerCase, TriggerCaseKind
+from contracts.abilities.lookup import ROUTE_FROM_SCORE, TRIGGER_TESTS_PATH, Fit, TriggerCase, TriggerCaseKind
 from contracts.learning.proposal import DraftedFile, SkillDraft
 from contracts.learning.validation import StepResult
 from domain.abilities.matching import score_match
-from domain.abilities.trigger_tests import TriggerOutcome, decoys, run_trigger_tests, trigger_cases
+from domain.abilities.trigger_tests import (
+    TriggerOutcome,
+    decoys,
+    run_trigger_tests,
+    trigger_cases,
+    trigger_outcomes,
+)
+from tests.domain.abilities.fit.test_fit import taught
+from tests.domain.abilities.fit.test_together import SURE, Read, index_reading
 
 MakeAbility = Callable[..., AbilityAvailabilityEntry]
 
@@ -227,3 +235,21 @@ def test_function_words_alone_never_raise_a_decoy_over_a_draft_that_answers() ->
 
     least_that_answers = 0.2 + 0.2 + 0.05 + 0.03
     assert max(score_match(said, decoy).score for decoy in decoys()) < least_that_answers
+
+
+def test_a_near_miss_that_only_may_fit_by_its_meaning_holds_no_draft_up() -> None:
+    candidate = taught("Total the invoices")
+    index = index_reading(Read(SURE), candidate)
+    may_fit, means_it, says_it = "how much is still open", "faktury", "total the invoices"
+    judged = [
+        index.judged(said, candidate.ability_id, caller_user_id=candidate.owner_user_id)
+        for said in (may_fit, means_it, says_it)
+    ]
+    assert [one.fit for one in judged if one] == [Fit.MAYBE, Fit.YES, Fit.YES]
+
+    cases = [
+        TriggerCase(input=said, should_trigger=False, kind=TriggerCaseKind.NEGATIVE)
+        for said in (may_fit, means_it, says_it)
+    ]
+    outcomes = trigger_outcomes(candidate, cases, (), (), lambda _asked, _without: index)
+    assert [one.passed for one in outcomes] == [True, False, False]
