@@ -121,6 +121,42 @@ def test_limits_leave_out_contents_and_say_so(demo: Path) -> None:
     assert set(reasons(took(demo, budget_s=60.0)).values()) == {None}
 
 
+@pytest.mark.parametrize(
+    ("environment", "locale", "zone"),
+    [
+        ({"LANG": "en_GB.UTF-8", "TZ": "Asia/Tokyo"}, "en_GB.UTF-8", "Asia/Tokyo"),
+        (
+            {"LANG": "en_GB.UTF-8", "LC_CTYPE": "fr_FR.UTF-8", "TZ": ":Europe/Oslo"},
+            "fr_FR.UTF-8",
+            "Europe/Oslo",
+        ),
+        ({"LANG": "en_GB.UTF-8", "LC_ALL": "de_DE.UTF-8", "TZ": "UTC"}, "de_DE.UTF-8", "UTC"),
+        ({"LC_ALL": "", "TZ": "UTC"}, "C.UTF-8", "UTC"),
+    ],
+)
+def test_the_locale_and_the_time_zone_of_the_shell_are_kept(
+    demo: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], locale: str, zone: str
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE", "LANG", "TZ"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    state = took(demo).clean.state
+    assert (state.locale, state.time_zone) == (locale, zone)
+
+
+def test_without_a_time_zone_in_the_environment_it_is_that_of_the_machine(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    monkeypatch.setattr(
+        "recorders.starting_state.os.path.realpath", lambda _path: "/usr/share/zoneinfo/Asia/Tokyo"
+    )
+    assert took(demo).clean.state.time_zone == "Asia/Tokyo"
+    monkeypatch.setattr("recorders.starting_state.os.path.realpath", lambda path: path)
+    assert took(demo).clean.state.time_zone == "UTC"
+
+
 def test_files_beyond_the_limits_are_listed_with_their_digests_unless_they_may_hold_a_secret(
     demo: Path,
 ) -> None:
