@@ -88,7 +88,9 @@ async def test_commands_that_are_no_part_of_the_lesson_are_listed_with_their_rea
     )
     await page.get_by_text("Left out of the lesson (1)").click()
     await expect(page.get_by_role("listitem")).to_have_text("ls -lIt changed no file.")
-    await expect(page.get_by_text("Show the task again if one of them belongs to it.")).to_be_visible()
+    await expect(
+        page.get_by_text("Revise with “put back …” and its words if one of them belongs to it.")
+    ).to_be_visible()
 
 
 async def test_where_a_hand_and_an_improvement_disagree_both_texts_are_shown(
