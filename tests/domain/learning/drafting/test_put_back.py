@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from uuid_utils import uuid7
 
 from contracts.errors import Refusal
 from contracts.learning.evidence import CommandUse, LessonEvidence
@@ -15,8 +14,9 @@ from contracts.learning.observation import (
 )
 from domain.learning.drafting.put_back import KeptState, check_put_back
 
+IDS = [f"01890000-0000-7000-8000-{n:012d}" for n in range(9)]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SORT, COUNT, MISSPELT, FAILED, READER, UNREPEATED = (str(uuid7()) for _ in range(6))
+SORT, COUNT, MISSPELT, FAILED, READER, UNREPEATED = IDS[:6]
 LINES = {
     SORT: "sort app.log > sorted.log",
     COUNT: "wc -l sorted.log > count.txt",
@@ -32,7 +32,7 @@ def event(event_id: str) -> ObservedActionEvent:
     ended = ExitClass.FAILED if event_id in (FAILED, MISSPELT) else ExitClass.OK
     return ObservedActionEvent(
         event_id=event_id,
-        learn_session_id=str(uuid7()),
+        learn_session_id=IDS[6],
         adapter_kind=ObservationAdapterKind.TERMINAL_COMMAND,
         app_family="terminal",
         action_label=LINES[event_id],
@@ -43,7 +43,7 @@ def event(event_id: str) -> ObservedActionEvent:
 
 EVENTS = {one: event(one) for one in LINES}
 EVIDENCE = LessonEvidence(
-    state_id=str(uuid7()),
+    state_id=IDS[7],
     reproduced=True,
     kept=(SORT,),
     uses=(
@@ -84,7 +84,7 @@ def test_a_command_whose_input_is_no_longer_kept_is_refused() -> None:
 
 def test_an_unknown_command_is_refused_with_where_they_are_listed() -> None:
     with pytest.raises(Refusal, match="`apprentice learn show` lists them"):
-        check(str(uuid7()))
+        check(IDS[8])
 
 
 def test_commands_that_need_each_other_are_put_back_together() -> None:
