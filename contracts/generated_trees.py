@@ -1,4 +1,4 @@
-"""Generated trees: the files that tools make for themselves, told from what somebody wanted.
+"""Generated trees: files that tools make for themselves, recognised by names and by what a folder holds.
 
 What a folder holds says what made it: a virtual environment has a ``pyvenv.cfg``, whatever it is called. What a build
 is for (programs, libraries, packages) is no part of a tree, wherever it lies, nor is what a person put beside it.

@@ -142,7 +142,7 @@ class Invocation:
 
     @contextmanager
     def _following(self, workflow_id: str, tell: Callable[[str], None]) -> Generator[None]:
-        """Tells once a second what an activity of the workflow reports, while the block runs."""
+        """Polls once a second what an activity of the workflow reports, while the block runs."""
         ended = Event()
 
         def follow() -> None:

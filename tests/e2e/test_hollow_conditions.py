@@ -1,29 +1,17 @@
 """A condition of success that proves nothing is named by a validation, asked about, and no proof of anything."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.fixtures.learner import Demonstrated, Learner
+from tests.fixtures.lesson_on_files import proposed_on_files
 from tests.fixtures.stack import Stack
-from tests.fixtures.starting import state_of
 
 pytestmark = pytest.mark.anyio
 
 LOG = {"app.log": b"b\na\nc\n"}
 SORTED: tuple[Demonstrated, ...] = (("sort -r app.log > sorted.log", ("sorted.log",)),)
-
-
-async def taught(stack: Stack) -> Learner:
-    alice = stack.learner()
-    await alice.create()
-    await alice.act("start")
-    stack.services.starting_states.keep(state_of(alice.session_id, LOG, taken_at=datetime.now(UTC)))
-    await alice.observe(SORTED)
-    await alice.act("stop")
-    await alice.propose()
-    return alice
 
 
 async def stated(alice: Learner, *conditions: str) -> dict[str, Any]:
@@ -49,7 +37,7 @@ async def hollow(alice: Learner) -> list[str]:
 async def test_a_condition_that_holds_whatever_is_done_is_named_beside_those_that_are_proved(
     stack: Stack,
 ) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, LOG, SORTED)
     await stated(alice, "The file app.log exists", "The file sorted.log exists")
 
     assert await alice.prove() == "ready_for_review"
@@ -69,7 +57,7 @@ async def test_a_condition_that_holds_whatever_is_done_is_named_beside_those_tha
 async def test_where_no_condition_proves_anything_a_person_has_to_accept_it_or_to_state_another(
     stack: Stack,
 ) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, LOG, SORTED)
     await stated(alice, "The file app.log exists")
     assert await alice.prove() == "ready_for_review"
     path = f"/api/learn/proposals/{alice.proposal_id}/approve"
@@ -86,7 +74,7 @@ async def test_where_no_condition_proves_anything_a_person_has_to_accept_it_or_t
 
 
 async def test_what_a_replay_has_judged_is_known_when_it_is_stated_again(stack: Stack) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, LOG, SORTED)
     await stated(alice, "The file app.log exists")
     await alice.prove()
     await stated(alice, "The file sorted.log exists")
@@ -98,7 +86,7 @@ async def test_what_a_replay_has_judged_is_known_when_it_is_stated_again(stack: 
 
 
 async def test_a_condition_that_is_false_of_the_demonstration_fails(stack: Stack) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, LOG, SORTED)
     await stated(alice, "The file sorted.log holds “z”")
     assert await alice.prove() == "drafting_proposal"
     assert "failed" in (await rehearsed(alice))["rehearsal/condition-01"]

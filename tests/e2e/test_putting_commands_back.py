@@ -1,13 +1,12 @@
 """A command that the replay left out comes back by words, in its place, in every later round, and can go again."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.fixtures.learner import Demonstrated, Learner
+from tests.fixtures.lesson_on_files import proposed_on_files
 from tests.fixtures.stack import Stack
-from tests.fixtures.starting import state_of
 
 pytestmark = pytest.mark.anyio
 
@@ -19,17 +18,6 @@ SHOWN: tuple[Demonstrated, ...] = (
     ("cat notes.txt", ()),
     ("uniq sorted.log > top.log", ("top.log",)),
 )
-
-
-async def taught(stack: Stack) -> Learner:
-    alice = stack.learner()
-    await alice.create()
-    await alice.act("start")
-    stack.services.starting_states.keep(state_of(alice.session_id, FILES, taken_at=datetime.now(UTC)))
-    await alice.observe(SHOWN)
-    await alice.act("stop")
-    await alice.propose()
-    return alice
 
 
 async def revised(alice: Learner, words: str, **edited: Any) -> dict[str, Any]:
@@ -46,7 +34,7 @@ async def method(alice: Learner) -> list[str]:
 
 
 async def test_a_command_that_is_kept_in_words_is_in_its_place_in_every_later_round(stack: Stack) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, FILES, SHOWN)
     assert await method(alice) == ["sort", "uniq"]
 
     kept = await revised(alice, "keep wc -l sorted.log")
@@ -71,7 +59,7 @@ async def test_a_command_that_is_kept_in_words_is_in_its_place_in_every_later_ro
 
 
 async def test_a_command_that_a_person_left_out_comes_back_too(stack: Stack) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, FILES, SHOWN)
     await revised(alice, "drop the uniq")
     assert await method(alice) == ["sort"]
     await revised(alice, "put back uniq")
@@ -88,7 +76,7 @@ async def test_a_command_that_a_person_left_out_comes_back_too(stack: Stack) -> 
     ],
 )
 async def test_what_cannot_be_put_back_is_refused_with_the_reason(stack: Stack, words: str, why: str) -> None:
-    alice = await taught(stack)
+    alice = await proposed_on_files(stack, FILES, SHOWN)
     path = f"/api/learn/proposals/{alice.proposal_id}/revise"
     status, error = await alice.refused("POST", path, {"revision_instructions": words})
     assert (status, error["code"]) == (422, "REVISION_INVALID")

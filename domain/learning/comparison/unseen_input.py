@@ -39,7 +39,7 @@ _SAYS_NOTHING = re.compile(
       | (?:i(?:\ am|['’]?m)\ )? not\ sure
     )? [\W_]*""",
 )
-"""Answers that tell nothing of what was done."""
+"""Answers without any information on what was done."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def unseen_inputs(events: Sequence[ObservedActionEvent]) -> tuple[UnseenInput, .
 
 
 def with_what_was_said(unseen: Sequence[UnseenInput], answers: Answers) -> tuple[UnseenInput, ...]:
-    """``unseen`` with what the answers tell of it, secrets masked."""
+    """``unseen`` with the answers about it, secrets masked."""
     said: dict[str, str] = {}
     for question, answer in _about_unseen(answers):
         text = answer.answer.strip()
@@ -108,7 +108,7 @@ def with_what_was_said(unseen: Sequence[UnseenInput], answers: Answers) -> tuple
 
 
 def unseen_note(answers: Answers) -> str:
-    """Which answers tell nothing of the work that they are about; empty where all do, or say so themselves."""
+    """Which answers hold no information on the work; empty where all do, or say so themselves."""
     said = (
         f"“{clipped(' '.join(answer.answer.split()), 30)}” does not say what was done in"
         f" “{clipped(question.about or 'the program', 40)}”: the draft says that it is not known."

@@ -129,7 +129,7 @@ class _Work:
     def _of_made(self, made: Sequence[str]) -> Iterator[str]:
         """Titles of work that made files, the most telling first."""
         verbs, sources = self._verbs(), self._sources()
-        if len(verbs) > 1 and self._are_told_by_their_stem(made):
+        if len(verbs) > 1 and self._share_a_stem(made):
             return
         if set(self.operations) <= _OF_RESULTS:
             verb = RUN.verb if set(self.operations) <= _NO_VERB else listed(verbs)
@@ -181,7 +181,7 @@ class _Work:
         is_target = (p for p in found if not any(one == p or one.startswith(f"{p}/") for one in results))
         return [p for p in dict.fromkeys(is_target) if may_be_shown(p) and "*" not in p]
 
-    def _are_told_by_their_stem(self, paths: Sequence[str]) -> bool:
+    def _share_a_stem(self, paths: Sequence[str]) -> bool:
         """Whether many files that no folder holds together have the first words of their paths in common."""
         is_many = len(self._apart(paths)) > _NAMED and not _folder_of(paths)
         return is_many and len({stem_of(one) for one in paths}) == 1

@@ -24,7 +24,7 @@ UNPROVED_SUCCESS = 0.5
 
 
 class Verdicts:
-    """What the replays of a lesson showed of conditions, whoever stated them and in whatever words."""
+    """What the replays of a lesson showed of conditions, compared without their wording."""
 
     def __init__(self, evidence: LessonEvidence | None, commands: Collection[str]) -> None:
         """``commands`` are the event ids of those of the draft: what others were judged with says nothing of it."""
